@@ -1,0 +1,126 @@
+//! Whose budget it is within a rule: [`Key`], and how one is built from values.
+//!
+//! A key is text that people can read in `redis-cli`, and from which no two different lists of
+//! values are ever made. For one shape (one chain of [`KeyBuilder`] calls, one key expression):
+//!
+//! - Text that the program's source contains is kept. Only `{`, `}`, `%`, blanks and invisible
+//!   characters are written as `%XX`.
+//! - A value is written the same way, and its `:` too. So a value never contains a `:`.
+//! - What follows a value begins with `:`; one is put in where the source has none. So a reader
+//!   knows where each value ends, and nobody can choose a value that reaches into the next.
+//! - A key of more than 200 bytes keeps its head and ends in `%~` and 128 bits of the SHA-256 of
+//!   all of it. Neither text nor a value produces `%~`, so no short key equals a shortened one.
+
+mod builder;
+mod escape;
+pub mod functions;
+mod part;
+mod shorten;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::fmt;
+
+pub use builder::KeyBuilder;
+#[cfg(feature = "redis")]
+pub(crate) use escape::escaped;
+pub use part::{KeyPart, KeyWriter, MaybeKeyPart};
+use text::Text;
+
+/// Whose budget it is within a rule: a finished key.
+///
+/// Built by the attribute from its key expression, by a [`KeyBuilder`], or from a single value:
+///
+/// ```
+/// # use ratelimit_runtime::{Key, KeyBuilder};
+/// let phone = "13800000000";
+/// let key = KeyBuilder::new().text("sms:").value(phone).finish();
+/// assert_eq!(key.as_str(), "sms:13800000000");
+///
+/// assert_eq!(Key::from(phone).as_str(), "13800000000");
+/// assert_eq!(Key::from(42).as_str(), "42");
+/// assert_eq!(Key::from_parts(["a:b", "c"]).as_str(), "a%3Ab:c");
+/// ```
+///
+/// At most 200 bytes; longer ones are [shortened](KeyBuilder::finish). `Debug` shows the length
+/// only: keys name people, and logs are no place for them.
+#[derive(Clone)]
+pub struct Key {
+    text: Text,
+    empty: bool,
+    needs_secret: bool,
+}
+
+impl Key {
+    /// The key of a rule that has one budget for everybody.
+    pub fn whole_rule() -> Self {
+        Self { text: Text::new(), empty: false, needs_secret: false }
+    }
+
+    /// A key of several values, in their order.
+    ///
+    /// Two different lists never give one key, unless they are too long to be kept and the first
+    /// 128 bits of their SHA-256 agree. For values of different types, use [`KeyBuilder`].
+    pub fn from_parts<T: KeyPart>(parts: impl IntoIterator<Item = T>) -> Self {
+        parts.into_iter().fold(KeyBuilder::new(), |key, part| key.value(&part)).finish()
+    }
+
+    /// The escaped text. It contains no blank, no control character and neither `{` nor `}`.
+    #[inline]
+    pub fn as_str(&self) -> &str {
+        self.text.as_str()
+    }
+
+    /// Whether a value of the key was the empty text and had no default, or the key has nothing
+    /// in it. A limiter does not decide such a key: it reports
+    /// [`Mistake::EmptyKey`](crate::Mistake::EmptyKey), because all callers without a name would
+    /// share one budget by accident.
+    #[inline]
+    pub fn has_empty_value(&self) -> bool {
+        self.empty
+    }
+
+    /// Whether the key contains a `hash(..)` that could not be computed because the limiter has
+    /// no secret. A limiter does not decide such a key either.
+    #[inline]
+    pub fn needs_secret(&self) -> bool {
+        self.needs_secret
+    }
+}
+
+/// A key of one value.
+impl<T: KeyPart> From<T> for Key {
+    fn from(value: T) -> Self {
+        KeyBuilder::new().value(&value).finish()
+    }
+}
+
+impl From<&Key> for Key {
+    fn from(key: &Key) -> Self {
+        key.clone()
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+            && self.empty == other.empty
+            && self.needs_secret == other.needs_secret
+    }
+}
+
+impl Eq for Key {}
+
+impl std::hash::Hash for Key {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+/// The length only: a key holds what callers sent.
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({} bytes)", self.as_str().len())
+    }
+}

@@ -1,0 +1,367 @@
+//! [`KeyPart`]: what can be a value in a key.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::{
+    NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize, NonZeroU8,
+    NonZeroU16, NonZeroU32, NonZeroU64, NonZeroU128, NonZeroUsize,
+};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::escape::Kind;
+use super::shorten::Bounded;
+use super::text::Text;
+
+/// A value that can be part of a key: text, characters, whole numbers, booleans, addresses, and
+/// references and pointers to those.
+///
+/// Own types say in one line what names them:
+///
+/// ```
+/// use ratelimit_runtime::{KeyBuilder, KeyPart, KeyWriter};
+///
+/// struct UserId(u64);
+///
+/// impl KeyPart for UserId {
+///     fn append_to(&self, key: &mut KeyWriter<'_>) {
+///         self.0.append_to(key);
+///     }
+/// }
+///
+/// let key = KeyBuilder::new().text("user:").value(&UserId(7)).finish();
+/// assert_eq!(key.as_str(), "user:7");
+/// ```
+///
+/// All that one implementation writes is one value: a `:` in it is escaped. So a type of two
+/// values must not just write one after the other, or two of them may give one key.
+///
+/// No floats: two that print alike differ, and rounding would decide whose budget it is. No
+/// `Option`: it needs a default, see [`KeyBuilder::value_or`](crate::KeyBuilder::value_or).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a part of a rate limit key",
+    label = "not text, a whole number, `bool`, `char` or an address",
+    note = "name a field of it that can, such as `x.id`, or implement `KeyPart` for `{Self}`"
+)]
+pub trait KeyPart {
+    /// Writes the value's text. Equal values write the same, different values something different.
+    fn append_to(&self, key: &mut KeyWriter<'_>);
+}
+
+/// Takes the text of a [`KeyPart`].
+pub struct KeyWriter<'k> {
+    out: Out<'k>,
+    secret: Option<&'k [u8]>,
+    wrote: bool,
+    secret_missing: bool,
+}
+
+enum Out<'k> {
+    /// The key itself.
+    Key(&'k mut Bounded),
+    /// As it is, for a function of the key language.
+    Plain(&'k mut Text),
+}
+
+impl<'k> KeyWriter<'k> {
+    #[inline]
+    pub(super) fn of_key(key: &'k mut Bounded, secret: Option<&'k [u8]>) -> Self {
+        Self { out: Out::Key(key), secret, wrote: false, secret_missing: false }
+    }
+
+    /// Appends text, escaped as needed.
+    #[inline]
+    pub fn push_str(&mut self, text: &str) {
+        self.wrote |= !text.is_empty();
+        match &mut self.out {
+            Out::Key(key) => key.push(text, Kind::Value),
+            Out::Plain(plain) => plain.push_str(text),
+        }
+    }
+
+    /// Appends what the value displays as. Slower than the others, and needs no allocation either.
+    pub fn push_display(&mut self, value: impl fmt::Display) {
+        // Only a `Display` that fails by itself ends early.
+        let _ = write!(Displayed(self), "{value}");
+    }
+
+    /// Appends text without a character that has to be escaped.
+    #[inline]
+    fn push_plain(&mut self, text: &str) {
+        self.wrote = true;
+        match &mut self.out {
+            Out::Key(key) => key.push_escaped(text),
+            Out::Plain(plain) => plain.push_str(text),
+        }
+    }
+
+    /// Appends the value; whether it wrote anything, or could not for want of a secret.
+    #[inline]
+    pub(super) fn try_append<T: KeyPart + ?Sized>(&mut self, value: &T) -> bool {
+        let before = std::mem::take(&mut self.wrote);
+        value.append_to(self);
+        let wrote = self.wrote;
+        self.wrote |= before;
+        wrote || self.secret_missing
+    }
+
+    /// The value's text as it is, for a function of the key language.
+    pub(super) fn collect<T: KeyPart + ?Sized>(&mut self, value: &T) -> Text {
+        let mut text = Text::new();
+        let mut plain = KeyWriter {
+            out: Out::Plain(&mut text),
+            secret: self.secret,
+            wrote: false,
+            secret_missing: false,
+        };
+        value.append_to(&mut plain);
+        self.secret_missing |= plain.secret_missing;
+        text
+    }
+
+    /// The limiter's secret, if it has one.
+    pub(super) fn secret(&self) -> Option<&'k [u8]> {
+        self.secret.filter(|secret| !secret.is_empty())
+    }
+
+    pub(super) fn miss_secret(&mut self) {
+        self.secret_missing = true;
+    }
+
+    /// Whether anything was written, and whether a secret was missing.
+    #[inline]
+    pub(super) fn outcome(self) -> (bool, bool) {
+        (self.wrote, self.secret_missing)
+    }
+}
+
+/// No contents: a key holds what callers sent.
+impl fmt::Debug for KeyWriter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyWriter").finish_non_exhaustive()
+    }
+}
+
+/// A writer as the target of `write!`.
+struct Displayed<'w, 'k>(&'w mut KeyWriter<'k>);
+
+impl fmt::Write for Displayed<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+impl KeyPart for str {
+    #[inline]
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        key.push_str(self);
+    }
+}
+
+impl KeyPart for String {
+    #[inline]
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        key.push_str(self);
+    }
+}
+
+impl KeyPart for char {
+    #[inline]
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        key.push_str(self.encode_utf8(&mut [0; 4]));
+    }
+}
+
+impl KeyPart for bool {
+    #[inline]
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        key.push_plain(if *self { "true" } else { "false" });
+    }
+}
+
+macro_rules! integers {
+    ($($integer:ident)*) => {$(
+        impl KeyPart for $integer {
+            #[inline]
+            fn append_to(&self, key: &mut KeyWriter<'_>) {
+                key.push_plain(itoa::Buffer::new().format(*self));
+            }
+        }
+    )*};
+}
+
+macro_rules! non_zero_integers {
+    ($($integer:ident)*) => {$(
+        impl KeyPart for $integer {
+            #[inline]
+            fn append_to(&self, key: &mut KeyWriter<'_>) {
+                self.get().append_to(key);
+            }
+        }
+    )*};
+}
+
+integers! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize }
+non_zero_integers! {
+    NonZeroU8 NonZeroU16 NonZeroU32 NonZeroU64 NonZeroU128 NonZeroUsize
+    NonZeroI8 NonZeroI16 NonZeroI32 NonZeroI64 NonZeroI128 NonZeroIsize
+}
+
+impl KeyPart for Ipv4Addr {
+    #[inline]
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        let [first, rest @ ..] = self.octets();
+        first.append_to(key);
+        for octet in rest {
+            key.push_plain(".");
+            octet.append_to(key);
+        }
+    }
+}
+
+impl KeyPart for Ipv6Addr {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        key.push_display(self);
+    }
+}
+
+impl KeyPart for IpAddr {
+    #[inline]
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        match self {
+            Self::V4(address) => address.append_to(key),
+            Self::V6(address) => address.append_to(key),
+        }
+    }
+}
+
+impl<T: KeyPart + ToOwned + ?Sized> KeyPart for Cow<'_, T> {
+    #[inline]
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        T::append_to(self, key);
+    }
+}
+
+macro_rules! pointers {
+    ($($pointer:ty),*) => {$(
+        impl<T: KeyPart + ?Sized> KeyPart for $pointer {
+            #[inline]
+            fn append_to(&self, key: &mut KeyWriter<'_>) {
+                T::append_to(self, key);
+            }
+        }
+    )*};
+}
+
+pointers! { &T, &mut T, Box<T>, Rc<T>, Arc<T> }
+
+/// Only for its message: no `Option` implements it, so none is a [`KeyPart`].
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "an `Option` in a rate limit key needs a default",
+    label = "may be `None`",
+    note = "in a key expression, write what stands for `None`: `x ?: 'anonymous'`",
+    note = "in a Rust key, write it with `unwrap_or`, `map_or` or the like"
+)]
+pub trait HasDefault {}
+
+impl<T> KeyPart for Option<T>
+where
+    Option<T>: HasDefault,
+{
+    fn append_to(&self, _key: &mut KeyWriter<'_>) {}
+}
+
+/// A [`KeyPart`], or an `Option` of one: what may stand before `?:`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a part of a rate limit key",
+    label = "neither a `KeyPart` nor an `Option` of one",
+    note = "name a field of it that can, such as `x.id`, or implement `KeyPart` for `{Self}`"
+)]
+pub trait MaybeKeyPart {
+    /// What it holds.
+    type Part: KeyPart + ?Sized;
+
+    /// What it holds, if it does.
+    fn key_part(&self) -> Option<&Self::Part>;
+}
+
+impl<T: KeyPart + ?Sized> MaybeKeyPart for T {
+    type Part = T;
+
+    #[inline]
+    fn key_part(&self) -> Option<&T> {
+        Some(self)
+    }
+}
+
+impl<T: MaybeKeyPart> MaybeKeyPart for Option<T> {
+    type Part = T::Part;
+
+    #[inline]
+    fn key_part(&self) -> Option<&T::Part> {
+        self.as_ref()?.key_part()
+    }
+}
+
+impl<T: MaybeKeyPart> MaybeKeyPart for &Option<T> {
+    type Part = T::Part;
+
+    #[inline]
+    fn key_part(&self) -> Option<&T::Part> {
+        self.as_ref()?.key_part()
+    }
+}
+
+impl<T: MaybeKeyPart> MaybeKeyPart for &mut Option<T> {
+    type Part = T::Part;
+
+    #[inline]
+    fn key_part(&self) -> Option<&T::Part> {
+        self.as_ref()?.key_part()
+    }
+}
+
+/// An `Option`: what may stand before `?.`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`?.` in a rate limit key needs an `Option`",
+    label = "`{Self}` is always there",
+    note = "write `.` instead of `?.`"
+)]
+pub trait Optional {
+    /// What is in it.
+    type Inner;
+
+    /// What is in it, by reference.
+    fn as_option(&self) -> Option<&Self::Inner>;
+}
+
+impl<T> Optional for Option<T> {
+    type Inner = T;
+
+    #[inline]
+    fn as_option(&self) -> Option<&T> {
+        self.as_ref()
+    }
+}
+
+impl<T: Optional + ?Sized> Optional for &T {
+    type Inner = T::Inner;
+
+    #[inline]
+    fn as_option(&self) -> Option<&T::Inner> {
+        T::as_option(self)
+    }
+}
+
+impl<T: Optional + ?Sized> Optional for &mut T {
+    type Inner = T::Inner;
+
+    #[inline]
+    fn as_option(&self) -> Option<&T::Inner> {
+        T::as_option(self)
+    }
+}

@@ -1,0 +1,366 @@
+//! What the module promises of keys: readable, injective, bounded.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::num::NonZeroU64;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::functions::{first, hash, lower, maybe, optional, prefix, trim};
+use super::shorten::MAX;
+use super::*;
+
+fn key() -> KeyBuilder<'static> {
+    KeyBuilder::new()
+}
+
+fn of<T: KeyPart + ?Sized>(value: &T) -> String {
+    key().value(value).finish().as_str().to_owned()
+}
+
+#[test]
+fn every_kind_of_value_reads_as_expected() {
+    assert_eq!(of("13800000000"), "13800000000");
+    assert_eq!(of(&String::from("短信")), "短信");
+    assert_eq!(of(&Cow::Borrowed("cow")), "cow");
+    assert_eq!(of(&'x'), "x");
+    assert_eq!(of(&true), "true");
+    assert_eq!(of(&i128::MIN), "-170141183460469231731687303715884105728");
+    assert_eq!(of(&u128::MAX), "340282366920938463463374607431768211455");
+    assert_eq!(of(&NonZeroU64::MIN), "1");
+    assert_eq!(of(&"192.0.2.1".parse::<IpAddr>().unwrap()), "192.0.2.1");
+    assert_eq!(of(&"2001:db8::1".parse::<IpAddr>().unwrap()), "2001%3Adb8%3A%3A1");
+    assert_eq!(of(&&mut &Box::new(7)), "7");
+    assert_eq!(of(&Rc::<str>::from("rc")), "rc");
+    assert_eq!(of(&Arc::<str>::from("arc")), "arc");
+    let part: &dyn KeyPart = &5_u8;
+    assert_eq!(of(part), "5");
+}
+
+#[test]
+fn reserved_characters_are_escaped() {
+    assert_eq!(of("a:b{c}d%"), "a%3Ab%7Bc%7Dd%25");
+    assert_eq!(of(" \t\r\n\0\u{7f}"), "%20%09%0D%0A%00%7F");
+    assert_eq!(of("\u{a0}\u{85}\u{3000}\u{2028}"), "%C2%A0%C2%85%E3%80%80%E2%80%A8");
+    assert_eq!(of("\u{202e}\u{200b}\u{feff}\u{ad}"), "%E2%80%AE%E2%80%8B%EF%BB%BF%C2%AD");
+    assert_eq!(of("\\|~!\"'*?[]/@é中😀"), "\\|~!\"'*?[]/@é中😀");
+    assert_eq!(key().text("a:{b} %").value("x").finish().as_str(), "a:%7Bb%7D%20%25x");
+    assert_eq!(escape::escaped("a:b"), "a%3Ab");
+    assert_eq!(escape::escaped(""), "");
+}
+
+#[test]
+fn values_that_touch_are_separated() {
+    assert_eq!(key().value("a").value("b").finish().as_str(), "a:b");
+    assert_eq!(key().value("a").text("x").value("b").finish().as_str(), "a:xb");
+    assert_eq!(key().value("a").text(":x:").value("b").finish().as_str(), "a:x:b");
+    assert_eq!(key().value("a").text("").value("b").finish().as_str(), "a:b");
+    assert_eq!(key().text("a").text("b").value("c").finish().as_str(), "abc");
+    assert_eq!(key().value("a").part().value("b").finish().as_str(), "a:b");
+    assert_eq!(key().text("a").part().text("b").finish().as_str(), "a:b");
+    assert_eq!(key().value("a").part().text(":b").finish().as_str(), "a::b");
+}
+
+#[test]
+fn an_empty_value_is_noticed_wherever_it_stands() {
+    assert!(Key::from("").has_empty_value());
+    assert!(key().finish().has_empty_value());
+    assert!(Key::from_parts([""; 0]).has_empty_value());
+    assert!(key().text("a:").value("").text(":b").finish().has_empty_value());
+    assert!(Key::from_parts(["a", ""]).has_empty_value());
+    assert!(key().value_or("", "").finish().has_empty_value());
+    assert!(key().value(&trim("  ")).finish().has_empty_value());
+    assert!(!Key::from("  ").has_empty_value());
+    assert!(!Key::whole_rule().has_empty_value());
+    assert!(!key().text("a").finish().has_empty_value());
+    assert_ne!(Key::whole_rule(), Key::from(""));
+}
+
+#[test]
+fn a_default_stands_for_none_and_for_the_empty_text() {
+    let or = |key: KeyBuilder<'_>| key.finish().as_str().to_owned();
+    assert_eq!(or(key().value_or("ann", "nobody")), "ann");
+    assert_eq!(or(key().value_or("", "nobody")), "nobody");
+    assert_eq!(or(key().value_or(&Some("ann"), "nobody")), "ann");
+    assert_eq!(or(key().value_or(&Some(""), "nobody")), "nobody");
+    assert_eq!(or(key().value_or(&None::<&str>, "nobody")), "nobody");
+    assert_eq!(or(key().value_or(&&Some(7), "nobody")), "7");
+    assert_eq!(or(key().value_or(&&mut Some(7), "nobody")), "7");
+    assert_eq!(or(key().value_or(&Some(&Some(Arc::<str>::from("ann"))), "nobody")), "ann");
+    assert_eq!(or(key().value_or(&Some(None::<u8>), "nobody")), "nobody");
+    assert_eq!(or(key().value_or(&None::<u8>, &first("", "last"))), "last");
+    assert_eq!(or(key().value_or(&maybe(&Some(" ")).map(trim), "nobody")), "nobody");
+    assert_eq!(or(key().value_or(&None::<u8>, &5)), "5");
+}
+
+#[test]
+fn optional_looks_into_references() {
+    struct User {
+        id: u32,
+    }
+    let user = Some(User { id: 7 });
+    let id = |user: Option<&User>| of(&user.map_or(0, |user| user.id));
+    assert_eq!(id(optional(&user)), "7");
+    assert_eq!(id(optional(&&user)), "7");
+    assert_eq!(id(optional(&&mut Some(User { id: 8 }))), "8");
+    assert_eq!(optional(&None::<u8>), None);
+}
+
+#[test]
+fn lower_and_trim() {
+    assert_eq!(of(&lower("Ann@Example.COM")), "ann@example.com");
+    assert_eq!(of(&lower("ÄΣΑΣ")), "äσας");
+    assert_eq!(of(&trim("\u{3000} a b\n")), "a%20b");
+    assert_eq!(of(&lower(&trim(" A "))), "a");
+    assert_eq!(of(&lower(&"A".repeat(500))), of(&"a".repeat(500)));
+}
+
+#[test]
+fn prefix_gives_the_network() {
+    let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+    assert_eq!(of(&prefix(&ip("203.0.113.77"), 24)), "203.0.113.0/24");
+    assert_eq!(of(&prefix(&ip("203.0.113.77"), 32)), "203.0.113.77/32");
+    assert_eq!(of(&prefix(&ip("203.0.113.77"), 1)), "128.0.0.0/1");
+    assert_eq!(of(&prefix(&ip("203.0.113.77"), 0)), "0.0.0.0/0");
+    assert_eq!(of(&prefix(&ip("203.0.113.77"), 99)), "203.0.113.77/99");
+    assert_eq!(of(&prefix("203.0.113.77", 8)), "203.0.0.0/8");
+    assert_eq!(of(&prefix(&ip("::ffff:203.0.113.77"), 24)), "203.0.113.0/24");
+    assert_eq!(of(&prefix(&ip("2001:db8:1:2:3:4:5:6"), 24)), "2001%3Adb8%3A1%3A2%3A%3A/64");
+    assert_eq!(of(&prefix("unknown", 24)), "unknown");
+    assert!(key().value(&prefix("", 24)).finish().has_empty_value());
+}
+
+#[test]
+fn hash_is_an_hmac_with_the_limiters_secret() {
+    // RFC 4231, test case 2, cut to 128 bits.
+    let with = |secret: &[u8], text: &str| {
+        KeyBuilder::with_secret(Some(secret)).value(&hash(text)).finish().as_str().to_owned()
+    };
+    let text = "what do ya want for nothing?";
+    assert_eq!(with(b"Jefe", text), "5bdcc146bf60754e6a042426089575c7");
+    assert_ne!(with(b"jefe", text), with(b"Jefe", text));
+
+    let secret = || KeyBuilder::with_secret(Some(b"Jefe"));
+    assert!(!secret().value(&hash(text)).finish().needs_secret());
+    assert!(secret().value(&hash("")).finish().has_empty_value());
+    assert_eq!(secret().value_or(&hash(""), "nobody").finish().as_str(), "nobody");
+}
+
+#[test]
+fn a_missing_secret_is_noticed_wherever_it_was_needed() {
+    assert!(key().value(&hash("a")).finish().needs_secret());
+    assert!(key().value(&hash("")).finish().needs_secret());
+    assert!(key().value(&lower(&hash("a"))).finish().needs_secret());
+    assert!(key().value_or(&hash("a"), "nobody").finish().needs_secret());
+    assert!(key().value_or("", &hash("a")).finish().needs_secret());
+    assert!(KeyBuilder::with_secret(Some(b"")).value(&hash("a")).finish().needs_secret());
+    assert!(!key().value("a").finish().needs_secret());
+}
+
+#[test]
+fn debug_shows_no_contents() {
+    assert_eq!(format!("{:?}", Key::from("13800000000")), "Key(11 bytes)");
+}
+
+#[test]
+fn a_key_is_one_cache_line() {
+    assert_eq!(size_of::<Key>(), 64);
+}
+
+#[test]
+fn up_to_200_bytes_are_kept_and_more_are_shortened() {
+    assert_eq!(of(&"x".repeat(MAX)), "x".repeat(MAX));
+    let long = of(&"x".repeat(MAX + 1));
+    let (head, hash) = long.split_once("%~").unwrap();
+    assert_eq!(head, "x".repeat(166));
+    // printf 'x%.0s' $(seq 201) | sha256sum
+    assert_eq!(hash, "84a0678c90937f5dcf9994d5866668da");
+}
+
+#[test]
+fn the_head_ends_between_characters() {
+    let head = |text: &str| {
+        let key = of(text);
+        assert!(key.len() <= MAX);
+        key.split_once("%~").unwrap().0.to_owned()
+    };
+    for pad in 0..16 {
+        let x = "x".repeat(150 + pad);
+        let expected = |unit: &str| format!("{x}{}", unit.repeat((16 - pad) / unit.len()));
+        assert_eq!(head(&format!("{x}{}", "é".repeat(100))), expected("é"));
+        assert_eq!(head(&format!("{x}{}", "中".repeat(100))), expected("中"));
+        assert_eq!(head(&format!("{x}{}", "😀".repeat(100))), expected("😀"));
+        assert_eq!(head(&format!("{x}{}", ":".repeat(100))), expected("%3A"));
+        assert_eq!(head(&format!("{x}{}", "\u{a0}".repeat(100))), expected("%C2%A0"));
+        assert_eq!(head(&format!("{x}{}", "\u{3000}".repeat(100))), expected("%E3%80%80"));
+        assert_eq!(head(&format!("{x}{}", "\u{e0001}".repeat(99))), expected("%F3%A0%80%81"));
+    }
+}
+
+#[test]
+fn long_values_that_differ_at_the_end_differ() {
+    for size in [300, 102_400, 1_048_576] {
+        let (mut a, mut b) = ("a".repeat(size - 1), "a".repeat(size - 1));
+        a.push('x');
+        b.push('y');
+        let (a, b) = (of(&a), of(&b));
+        assert_ne!(a, b);
+        assert_eq!((a.len(), b.len()), (MAX, MAX));
+    }
+    // In pieces or in one, the text is the same.
+    let pieces = (0..50).fold(key(), |key, _| key.value("0123456789")).finish();
+    let one = key().text(Box::leak(["0123456789"; 50].join(":").into_boxed_str())).finish();
+    assert_eq!(pieces.as_str(), one.as_str());
+}
+
+#[test]
+fn own_types_write_themselves() {
+    struct Version(u8, u8);
+    impl KeyPart for Version {
+        fn append_to(&self, key: &mut KeyWriter<'_>) {
+            key.push_display(format_args!("{}.{}:x", self.0, self.1));
+        }
+    }
+    assert_eq!(of(&Version(1, 2)), "1.2%3Ax");
+    assert_eq!(Key::from(Version(1, 2)).as_str(), "1.2%3Ax");
+}
+
+/// One step of building a key. The texts are those of the source, so they are part of the shape.
+#[derive(Clone, Debug)]
+enum Step {
+    Text(&'static str),
+    Value,
+    ValueOr(&'static str),
+    Part,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let text =
+        prop::sample::select(vec!["", "a", ":", ":a", "a:", "::", "%", "%3A", "{", " ", "中"]);
+    let default = prop::sample::select(vec!["a", ":", "none", "%3A"]);
+    let step = prop_oneof![
+        2 => text.prop_map(Step::Text),
+        4 => Just(Step::Value),
+        2 => default.prop_map(Step::ValueOr),
+        1 => Just(Step::Part),
+    ];
+    prop::collection::vec(step, 1..8)
+}
+
+/// Text of few different characters, so that accidents are likely.
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        9 => "[ab:%3A{} ~\u{3000}中]{0,4}",
+        3 => any::<String>(),
+        1 => "[a:]{150,260}",
+    ]
+}
+
+/// The key of `shape` with these values (repeated from the start when there are too few), and the
+/// values that went into it.
+fn build(shape: &[Step], values: &[String]) -> (Key, Vec<String>) {
+    let mut values = values.iter().cycle();
+    let mut used = Vec::new();
+    let mut next = || values.next().cloned().unwrap_or_default();
+    let key = shape.iter().fold(key(), |key, step| match step {
+        Step::Text(text) => key.text(text),
+        Step::Part => key.part(),
+        Step::Value => {
+            used.push(next());
+            key.value(used.last().unwrap())
+        }
+        Step::ValueOr(default) => {
+            let value = Some(next()).filter(|value| !value.is_empty());
+            let key = key.value_or(&value, *default);
+            used.push(value.unwrap_or_else(|| (*default).to_owned()));
+            key
+        }
+    });
+    (key.finish(), used)
+}
+
+/// Reads the values back out of a key that was not shortened.
+fn values_of(shape: &[Step], key: &str) -> Vec<String> {
+    let escaped = |text: &str| {
+        let mut out = String::new();
+        escape::escape(text, escape::Kind::Literal, |piece| out.push_str(piece));
+        out
+    };
+    let (mut rest, mut values, mut after_value) = (key, Vec::new(), false);
+    for step in shape {
+        match step {
+            Step::Text("") => {}
+            Step::Text(text) => {
+                if after_value && !text.starts_with(':') {
+                    rest = rest.strip_prefix(':').unwrap();
+                }
+                rest = rest.strip_prefix(&escaped(text)).unwrap();
+                after_value = false;
+            }
+            Step::Part => {
+                rest = rest.strip_prefix(':').unwrap();
+                after_value = false;
+            }
+            Step::Value | Step::ValueOr(_) => {
+                if after_value {
+                    rest = rest.strip_prefix(':').unwrap();
+                }
+                let (value, after) = rest.split_at(rest.find(':').unwrap_or(rest.len()));
+                values.push(unescaped(value));
+                (rest, after_value) = (after, true);
+            }
+        }
+    }
+    assert_eq!(rest, "");
+    values
+}
+
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        if *first == b'%' {
+            let hex = std::str::from_utf8(&after[..2]).unwrap();
+            bytes.push(u8::from_str_radix(hex, 16).unwrap());
+            rest = &after[2..];
+        } else {
+            bytes.push(*first);
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(5_000))]
+
+    /// Injective by construction: the values can be read back.
+    #[test]
+    fn values_can_be_read_back(
+        shape in steps(),
+        values in prop::collection::vec(value(), 1..8),
+    ) {
+        let (key, used) = build(&shape, &values);
+        prop_assert!(key.as_str().len() <= MAX);
+        let forbidden = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '{' | '}');
+        prop_assert_eq!(key.as_str().find(forbidden), None);
+        if !key.as_str().contains("%~") {
+            prop_assert_eq!(values_of(&shape, key.as_str()), used.as_slice());
+        }
+        let has_value = shape.iter().any(|step| !matches!(step, Step::Text("")));
+        prop_assert_eq!(key.has_empty_value(), !has_value || used.contains(&String::new()));
+    }
+
+    /// Long ones included: two lists of values never give one key.
+    #[test]
+    fn different_values_give_different_keys(
+        shape in steps(),
+        one in prop::collection::vec(value(), 1..8),
+        two in prop::collection::vec(value(), 1..8),
+    ) {
+        let ((one, one_used), (two, two_used)) = (build(&shape, &one), build(&shape, &two));
+        prop_assert_eq!(one.as_str() == two.as_str(), one_used == two_used);
+    }
+}
