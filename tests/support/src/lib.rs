@@ -1,0 +1,39 @@
+//! What tests of this workspace share: real servers, processes of their own, a wall clock that can
+//! be moved, and load over HTTP.
+//!
+//! A crate and not a `mod support;` of each test file: it is compiled once instead of once per
+//! test binary, an unused helper is no warning, and every package of the workspace can use it. It
+//! depends on none of them, so it can be a dev-dependency of all.
+//!
+//! Everything that is started here ends with the test: when its value is dropped, and through the
+//! kernel when the test process is killed.
+//!
+//! Failing is this crate's way to report: its functions panic, and a panic is a failed test. Only
+//! when the machine lacks a server the whole test process ends, with one sentence (see
+//! [`Flavor`]).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    reason = "helps tests, and a panic is a failed test"
+)]
+
+mod fake_clock;
+mod flavor;
+mod lacking;
+mod load;
+mod node;
+mod process;
+mod scratch;
+mod server;
+mod unique;
+
+pub use self::fake_clock::FakeClock;
+pub use self::flavor::Flavor;
+pub use self::load::{Hit, Load, Picture};
+pub use self::node::{Link, Node, NodeBuilder};
+pub use self::server::{Server, ServerBuilder};
+pub use self::unique::unique;

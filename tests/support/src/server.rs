@@ -1,0 +1,242 @@
+//! A server of its own for a test, or one that the tests of a binary share.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::flavor::Flavor;
+use crate::process::{Process, guarded};
+use crate::scratch::Scratch;
+
+/// How long a server may take to start or to end.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// A real server on a free port of the loopback interface and on a unix socket. It keeps nothing
+/// on disk unless told, and ends when this is dropped.
+#[derive(Debug)]
+pub struct Server {
+    options: ServerBuilder,
+    scratch: Scratch,
+    port: u16,
+    process: Option<Process>,
+}
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct ServerBuilder {
+    flavor: Flavor,
+    args: Vec<String>,
+}
+
+impl ServerBuilder {
+    /// Adds one option of the server: `option("appendonly", "yes")`. The last one of a name counts.
+    #[must_use]
+    pub fn option(mut self, name: &str, value: &str) -> Self {
+        self.args.extend([format!("--{name}"), value.to_owned()]);
+        self
+    }
+
+    /// Starts it and waits until it answers.
+    pub fn start(self) -> Server {
+        // Between finding a free port and taking it, somebody else can take it.
+        for _ in 0..5 {
+            let mut server = Server {
+                options: self.clone(),
+                scratch: Scratch::new(),
+                port: free_port(),
+                process: None,
+            };
+            match server.launch() {
+                Ok(()) => return server,
+                Err(why) if why.contains("Address already in use") => {}
+                Err(why) => panic!("{why}"),
+            }
+        }
+        panic!("no free port was free long enough to start {}", self.flavor);
+    }
+}
+
+impl Server {
+    /// What to start; add options, then [`start`](ServerBuilder::start).
+    pub fn builder(flavor: Flavor) -> ServerBuilder {
+        ServerBuilder { flavor, args: Vec::new() }
+    }
+
+    /// A server for one test alone.
+    pub fn start(flavor: Flavor) -> Self {
+        Self::builder(flavor).start()
+    }
+
+    /// The server that all tests of this binary share: use [`unique`](crate::unique) names, and
+    /// leave its settings alone.
+    pub fn shared(flavor: Flavor) -> &'static Self {
+        static SHARED: [OnceLock<Server>; Flavor::ALL.len()] =
+            [const { OnceLock::new() }; Flavor::ALL.len()];
+        SHARED[flavor as usize].get_or_init(|| Self::start(flavor))
+    }
+
+    /// Which server it is.
+    pub fn flavor(&self) -> Flavor {
+        self.options.flavor
+    }
+
+    /// Its address for clients: `redis://127.0.0.1:port/`.
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}/", self.port)
+    }
+
+    /// Its address as a unix socket: `redis+unix:///path`.
+    pub fn unix_url(&self) -> String {
+        format!("redis+unix://{}", self.socket().display())
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The id of its process.
+    pub fn pid(&self) -> u32 {
+        self.process.as_ref().expect("the server was stopped").id()
+    }
+
+    /// A connection of one's own, apart from the product's.
+    pub fn connect(&self) -> redis::Connection {
+        redis::Client::open(self.url()).unwrap().get_connection_with_timeout(PATIENCE).unwrap()
+    }
+
+    /// Sends one command in words, as one would type it, over a connection of its own; for many
+    /// commands [`connect`](Self::connect) once.
+    ///
+    /// ```no_run
+    /// # use test_support::{Flavor, Server};
+    /// let server = Server::start(Flavor::Installed);
+    /// let keys: Vec<String> = server.command(&["KEYS", "*"]);
+    /// ```
+    pub fn command<T: redis::FromRedisValue>(&self, words: &[&str]) -> T {
+        let mut command = redis::Cmd::new();
+        for word in words {
+            command.arg(*word);
+        }
+        command.query(&mut self.connect()).unwrap_or_else(|e| panic!("{words:?}: {e}"))
+    }
+
+    /// Forgets all keys, at once.
+    pub fn flush(&self) {
+        self.command::<()>(&["FLUSHALL", "SYNC"]);
+    }
+
+    /// One field of `INFO`, such as `redis_version`.
+    pub fn info(&self, field: &str) -> String {
+        let info: String = self.command(&["INFO", "everything"]);
+        let prefix = format!("{field}:");
+        let value = info.lines().find_map(|line| line.strip_prefix(&prefix));
+        value.unwrap_or_else(|| panic!("INFO has no {field}")).to_owned()
+    }
+
+    /// The server's own clock, since the Unix epoch.
+    pub fn time(&self) -> Duration {
+        let (seconds, micros): (u64, u32) = self.command(&["TIME"]);
+        Duration::new(seconds, micros * 1000)
+    }
+
+    /// The calls of one command so far, from `INFO commandstats`; 0 when there was none.
+    pub fn calls(&self, command: &str) -> u64 {
+        let info: String = self.command(&["INFO", "commandstats"]);
+        let prefix = format!("cmdstat_{}:calls=", command.to_lowercase());
+        let line = info.lines().find_map(|line| line.strip_prefix(&prefix));
+        line.map_or(0, |rest| rest.split(',').next().unwrap().parse().unwrap())
+    }
+
+    /// Kills it as a power cut would; the port is free afterwards.
+    pub fn kill(&mut self) {
+        self.process = None;
+    }
+
+    /// Ends it in good order: what it is told to keep is on disk afterwards.
+    pub fn shut_down(&mut self) {
+        let mut process = self.process.take().expect("the server was stopped");
+        process.signal("TERM");
+        wait(&mut process, |process| process.ended().is_some());
+    }
+
+    /// Starts it again, on the same port and with the same directory.
+    pub fn start_again(&mut self) {
+        assert!(self.process.is_none(), "the server still runs");
+        if let Err(why) = self.launch() {
+            panic!("{why}");
+        }
+    }
+
+    /// Stops it in its tracks: it accepts connections (the kernel does) and answers nothing.
+    pub fn freeze(&self) {
+        self.process.as_ref().expect("the server was stopped").signal("STOP");
+    }
+
+    /// Lets it go on.
+    pub fn thaw(&self) {
+        self.process.as_ref().expect("the server was stopped").signal("CONT");
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.scratch.path().join("socket")
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.scratch.path().join("log")).unwrap_or_default()
+    }
+
+    /// Starts the process and waits until it answers.
+    fn launch(&mut self) -> Result<(), String> {
+        let dir = self.scratch.path();
+        let mut command = guarded(&self.options.flavor.program());
+        command
+            .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"])
+            .args(["--protected-mode", "no", "--enable-debug-command", "local"])
+            .args(["--save", "", "--appendonly", "no", "--daemonize", "no"])
+            .arg("--unixsocket")
+            .arg(self.socket())
+            .arg("--dir")
+            .arg(dir)
+            .arg("--logfile")
+            .arg(dir.join("log"))
+            .args(&self.options.args);
+        let flavor = self.options.flavor;
+        let mut process =
+            Process::start(command).map_err(|e| format!("cannot start {flavor}: {e}"))?;
+        let answers = wait(&mut process, |process| process.ended().is_some() || self.answers());
+        if !answers || process.ended().is_some() {
+            return Err(format!("{flavor} did not start; its log:\n{}", self.log()));
+        }
+        self.process = Some(process);
+        Ok(())
+    }
+
+    /// Whether *this* server answers: over its own socket, so nobody else's port is mistaken for it.
+    fn answers(&self) -> bool {
+        let connect = || redis::Client::open(self.unix_url())?.get_connection();
+        let ping = |mut connection| redis::cmd("PING").query::<String>(&mut connection);
+        connect().and_then(ping).is_ok()
+    }
+}
+
+/// Waits until something is so; whether it came to be.
+fn wait(process: &mut Process, mut so: impl FnMut(&mut Process) -> bool) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if so(process) {
+            return true;
+        }
+        if Instant::now() > deadline {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}

@@ -1,0 +1,53 @@
+//! `cargo xtask test`: everything that must hold before a change is good.
+
+use crate::cmd::{cargo, run as must};
+use crate::steps::Steps;
+use crate::{Result, deny, features, install, lua, packages, servers, workspace};
+
+/// Brings what is missing on the machine, then runs every check; the cheap ones come first.
+pub(crate) fn run() -> Result {
+    let mut steps = Steps::new();
+    steps.step("system packages", install::missing)?;
+    steps.step("servers", || servers::run(None))?;
+    steps.step("lock file", lock_file)?;
+    steps.step("format", || must(&mut cargo(&["fmt", "--all", "--check"])))?;
+    steps.step("lua", lua::lint)?;
+    steps.step("clippy", clippy)?;
+    steps.step("features", features::check)?;
+    steps.step("tests", tests)?;
+    steps.step("doc tests", doc_tests)?;
+    steps.step("docs", docs)?;
+    steps.step("packages", packages::check)?;
+    steps.step("dependencies", deny::run)?;
+    steps.summary();
+    Ok(())
+}
+
+/// In the gate a lock file that the manifests have outgrown is an error; on a desk it is updated.
+fn lock_file() -> Result {
+    let args: &[&str] = if workspace::in_ci() { &["fetch", "--locked"] } else { &["fetch"] };
+    must(&mut cargo(args))
+}
+
+fn clippy() -> Result {
+    let args = "clippy --workspace --all-targets --all-features -- -D warnings";
+    must(&mut cargo(&words(args)))
+}
+
+/// Unit, integration and UI tests; the examples are built.
+fn tests() -> Result {
+    must(&mut cargo(&words("test --workspace --all-features --tests --examples --no-fail-fast")))
+}
+
+fn doc_tests() -> Result {
+    must(&mut cargo(&words("test --workspace --all-features --doc --no-fail-fast")))
+}
+
+fn docs() -> Result {
+    let mut doc = cargo(&words("doc --workspace --all-features --no-deps"));
+    must(doc.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}

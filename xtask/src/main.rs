@@ -1,0 +1,117 @@
+//! The chores of this repository, as `cargo xtask COMMAND`.
+//!
+//! Plain Rust instead of scripts, so that they work wherever the toolchain does. Nothing here
+//! depends on the crates of the workspace: a broken build never takes its own tools away.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line program")]
+
+mod bless;
+mod ci;
+mod cmd;
+mod deny;
+mod features;
+mod gate;
+mod install;
+mod lua;
+mod packages;
+mod servers;
+mod steps;
+mod vectors;
+mod workspace;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use lexopt::prelude::*;
+
+/// What a chore ends with: nothing, or one sentence that says what went wrong.
+pub(crate) type Result<T = ()> = std::result::Result<T, String>;
+
+const HELP: &str = "\
+Usage: cargo xtask COMMAND
+
+  test              install what the tests need, then run every check there is
+  ci                the same, in the way the gate runs it (.ci/run)
+  servers [DIR]     unpack Redis 8.0 and Valkey 8.1 into DIR (default: .servers)
+  vectors [DIR] [--store arithmetic|embedded|redis://...]
+                    run a folder of vector files (default: tests/vectors)
+  bless             rewrite the expected compiler messages and the expansion snapshots
+  lint-lua          check the composed Lua scripts with luacheck
+  deny              check the dependencies: bans, licences, sources
+  package           check that every published crate packages and builds from its package
+";
+
+enum Chore {
+    Help,
+    Test,
+    Ci,
+    Servers { dir: Option<OsString> },
+    Vectors { args: Vec<OsString> },
+    Bless,
+    LintLua,
+    Deny,
+    Package,
+}
+
+fn main() -> ExitCode {
+    let done = parse(lexopt::Parser::from_env()).and_then(|chore| match chore {
+        Chore::Help => {
+            print!("{HELP}");
+            Ok(())
+        }
+        Chore::Test => gate::run(),
+        Chore::Ci => ci::run(),
+        Chore::Servers { dir } => servers::run(dir),
+        Chore::Vectors { args } => vectors::run(args),
+        Chore::Bless => bless::run(),
+        Chore::LintLua => lua::lint(),
+        Chore::Deny => deny::run(),
+        Chore::Package => packages::check(),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => {
+            eprintln!("xtask: {sentence}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
+    let Some(arg) = parser.next().map_err(|e| usage(&e))? else { return Ok(Chore::Help) };
+    let name = match arg {
+        Short('h') | Long("help") => return Ok(Chore::Help),
+        Value(name) => name,
+        other => return Err(usage(&other.unexpected())),
+    };
+    let chore = match name.to_string_lossy().as_ref() {
+        "help" => Chore::Help,
+        "test" => Chore::Test,
+        "ci" => Chore::Ci,
+        "servers" => Chore::Servers { dir: dir(&mut parser)? },
+        // The runner of the vectors reads its own arguments.
+        "vectors" => Chore::Vectors { args: parser.raw_args().map_err(|e| usage(&e))?.collect() },
+        "bless" => Chore::Bless,
+        "lint-lua" => Chore::LintLua,
+        "deny" => Chore::Deny,
+        "package" => Chore::Package,
+        unknown => return Err(format!("there is no command `{unknown}`: see `cargo xtask help`")),
+    };
+    match parser.next().map_err(|e| usage(&e))? {
+        None => Ok(chore),
+        Some(Short('h') | Long("help")) => Ok(Chore::Help),
+        Some(extra) => Err(usage(&extra.unexpected())),
+    }
+}
+
+fn dir(parser: &mut lexopt::Parser) -> Result<Option<OsString>> {
+    match parser.next().map_err(|e| usage(&e))? {
+        None => Ok(None),
+        Some(Value(dir)) => Ok(Some(dir)),
+        Some(other) => Err(usage(&other.unexpected())),
+    }
+}
+
+fn usage(error: &lexopt::Error) -> String {
+    format!("{error}: see `cargo xtask help`")
+}
