@@ -1,0 +1,1 @@
+//! What generated code may call. Any release may break it.

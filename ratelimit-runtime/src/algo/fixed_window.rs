@@ -1,0 +1,98 @@
+//! Fixed window: opened by the first admitted call, forgotten when it ends.
+
+use super::{Answer, Arithmetic, Instant, Resolution, Verdict, after, saturate, since};
+
+/// A fixed window compiled for a resolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedWindow {
+    /// How many permits a window has.
+    pub limit: u64,
+    /// Its length in ticks.
+    pub window: u64,
+    per_ms: u64,
+}
+
+/// What a fixed window keeps for a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowState {
+    /// When the window opened.
+    pub start: Instant,
+    /// The latest admitted call.
+    pub last: Instant,
+    /// The permits given since it opened.
+    pub count: u64,
+}
+
+/// The window at the instant at which a call reads it.
+struct View {
+    t: Instant,
+    start: Instant,
+    count: u64,
+}
+
+impl FixedWindow {
+    /// A window of `window_us` microseconds.
+    pub const fn new(limit: u64, window_us: u64, resolution: Resolution) -> Self {
+        let per_ms = resolution.per_ms();
+        Self { limit, window: window_us.saturating_mul(per_ms / 1_000), per_ms }
+    }
+
+    fn view(&self, state: Option<&WindowState>, now: Instant) -> View {
+        let fresh = |t| View { t, start: t, count: 0 };
+        let Some(state) = state else { return fresh(now) };
+        let mut state = *state;
+        self.refuse(&mut state, now);
+        let t = now.max(state.last);
+        if since(t, state.start) < self.window {
+            View { t, start: state.start, count: state.count }
+        } else {
+            fresh(t)
+        }
+    }
+
+    fn millis_to_end(&self, view: &View, now: Instant) -> u64 {
+        let end = after(view.start, u128::from(self.window));
+        saturate(u128::from(since(end, now).div_ceil(self.per_ms)))
+    }
+}
+
+impl Arithmetic for FixedWindow {
+    type State = WindowState;
+
+    fn admits(&self, state: Option<&WindowState>, now: Instant, cost: u64) -> bool {
+        cost == 0
+            || self.view(state, now).count.checked_add(cost).is_some_and(|sum| sum <= self.limit)
+    }
+
+    fn charge(&self, state: Option<WindowState>, now: Instant, cost: u64) -> WindowState {
+        let View { t, start, count } = self.view(state.as_ref(), now);
+        WindowState { start, last: t, count: count.saturating_add(cost) }
+    }
+
+    fn refuse(&self, state: &mut WindowState, now: Instant) -> bool {
+        let ahead = since(state.last, now);
+        let lost = ahead > self.window;
+        if lost {
+            state.start = state.start.saturating_sub_unsigned(ahead);
+            state.last = now;
+        }
+        lost
+    }
+
+    fn answer(&self, state: Option<&WindowState>, now: Instant, verdict: Verdict) -> Answer {
+        let view = self.view(state, now);
+        let end = self.millis_to_end(&view, now);
+        Answer {
+            allowed: verdict.allowed,
+            limit: self.limit,
+            remaining: self.limit.saturating_sub(view.count),
+            retry_after_ms: match verdict {
+                Verdict { allowed: true, .. } => Some(0),
+                Verdict { cost, .. } if cost > self.limit => None,
+                Verdict { .. } => Some(end),
+            },
+            reset_after_ms: if view.count == 0 { 0 } else { end },
+            delay_ms: 0,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The constant rate of the two buckets, without fractions.
+
+use super::{MAX_COUNT, Resolution, div_up, saturate};
+
+/// A capacity and a rate. Amounts are counted in units so small that a tick moves a whole number of
+/// them and a permit is a whole number of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// How many permits fit in.
+    pub capacity: u64,
+    /// Units that one tick moves.
+    pub gain: u64,
+    /// Units that one permit is.
+    pub unit: u64,
+    /// Ticks per millisecond.
+    per_ms: u64,
+}
+
+impl Flow {
+    /// `permits` per `period_us` microseconds; both at least 1.
+    pub const fn new(capacity: u64, permits: u64, period_us: u64, resolution: Resolution) -> Self {
+        let per_ms = resolution.per_ms();
+        // At most 2^52 µs are less than 2^62 ns. A longer period, which no rule can have, stays
+        // exact in microseconds.
+        let ticks = period_us.saturating_mul(per_ms / 1_000);
+        let divisor = gcd(permits, ticks);
+        Self { capacity, gain: permits / divisor, unit: ticks / divisor, per_ms }
+    }
+
+    /// The full capacity in units.
+    pub fn full(&self) -> u128 {
+        self.amount(self.capacity)
+    }
+
+    /// So many permits in units.
+    pub fn amount(&self, permits: u64) -> u128 {
+        u128::from(permits) * u128::from(self.unit)
+    }
+
+    /// What so many ticks move, in units.
+    pub(super) fn moved(&self, ticks: u64) -> u128 {
+        u128::from(ticks) * u128::from(self.gain)
+    }
+
+    /// Whole milliseconds until `ticks` have passed and then `units` have moved, rounded up.
+    pub(super) fn millis(&self, ticks: u64, units: u128) -> u64 {
+        let per_ms = u128::from(self.gain) * u128::from(self.per_ms);
+        saturate(div_up(self.moved(ticks) + units, per_ms))
+    }
+
+    /// How many units move in so many milliseconds.
+    pub(super) fn moved_in_ms(&self, ms: u64) -> u128 {
+        // Below 2^53 * 2^20 * 2^53.
+        u128::from(ms.min(MAX_COUNT)) * u128::from(self.per_ms) * u128::from(self.gain)
+    }
+}
+
+/// An amount in units of 1/`from` permit, as whole permits and what is left of one, in units of
+/// 1/`to` permit. The rest may round: `round` divides.
+pub(super) fn convert(
+    amount: u128,
+    from: u64,
+    to: u64,
+    round: impl Fn(u128, u128) -> u128,
+) -> u128 {
+    if from == to || from == 0 {
+        return amount;
+    }
+    let (from, to) = (u128::from(from), u128::from(to));
+    (amount / from) * to + round((amount % from) * to, from)
+}
+
+const fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    // Only two zeros have no divisor, and a rule with them is refused before it is used.
+    if a == 0 { 1 } else { a }
+}

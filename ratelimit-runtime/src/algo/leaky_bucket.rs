@@ -1,0 +1,103 @@
+//! Leaky bucket: a line of bounded length that moves on at a constant rate.
+
+use super::flow::{Flow, convert};
+use super::{Answer, Arithmetic, Instant, Verdict, div, div_up, saturate, since};
+
+/// A leaky bucket compiled for a resolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeakyBucket {
+    /// Capacity and rate.
+    pub flow: Flow,
+    /// The longest line, in units, behind which a call may still be put; `None`: any.
+    pub longest: Option<u128>,
+}
+
+/// What a leaky bucket keeps for a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeakyState {
+    /// When something was last put in.
+    pub last: Instant,
+    /// What was in line then, in units of 1/`unit` permit.
+    pub level: u128,
+    /// [`Flow::unit`] when this was written: a rule may get another rate.
+    pub unit: u64,
+}
+
+/// The bucket at the instant at which a call reads it.
+struct View {
+    t: Instant,
+    level: u128,
+}
+
+impl LeakyBucket {
+    /// Refuses calls whose [`delay`](Answer::delay_ms) would be longer.
+    #[must_use]
+    pub fn within_ms(self, longest_delay_ms: u64) -> Self {
+        Self { longest: Some(self.flow.moved_in_ms(longest_delay_ms)), ..self }
+    }
+
+    fn view(&self, state: Option<&LeakyState>, now: Instant) -> View {
+        let Some(state) = state else { return View { t: now, level: 0 } };
+        let level = convert(state.level, state.unit, self.flow.unit, div_up);
+        let t = if self.lost(state, now) { now } else { now.max(state.last) };
+        View { t, level: level.saturating_sub(self.flow.moved(since(t, state.last))) }
+    }
+
+    /// Whether the state was written by a clock that is gone: further ahead than a full recovery.
+    fn lost(&self, state: &LeakyState, now: Instant) -> bool {
+        self.flow.moved(since(state.last, now)) > self.flow.full()
+    }
+
+    /// The highest level that lets a call of this cost in.
+    fn highest(&self, cost: u64) -> Option<u128> {
+        let room = self.flow.full().checked_sub(self.flow.amount(cost))?;
+        Some(self.longest.map_or(room, |longest| longest.min(room)))
+    }
+}
+
+impl Arithmetic for LeakyBucket {
+    type State = LeakyState;
+
+    fn admits(&self, state: Option<&LeakyState>, now: Instant, cost: u64) -> bool {
+        cost == 0
+            || self.highest(cost).is_some_and(|highest| self.view(state, now).level <= highest)
+    }
+
+    fn charge(&self, state: Option<LeakyState>, now: Instant, cost: u64) -> LeakyState {
+        let View { t, level } = self.view(state.as_ref(), now);
+        LeakyState { last: t, level: level + self.flow.amount(cost), unit: self.flow.unit }
+    }
+
+    fn refuse(&self, state: &mut LeakyState, now: Instant) -> bool {
+        let lost = self.lost(state, now);
+        if lost {
+            state.last = now;
+        }
+        lost
+    }
+
+    fn answer(&self, state: Option<&LeakyState>, now: Instant, verdict: Verdict) -> Answer {
+        let flow = &self.flow;
+        let View { t, level } = self.view(state, now);
+        let ahead = since(t, now);
+        let own = if verdict.charged { flow.amount(verdict.cost) } else { 0 };
+        Answer {
+            allowed: verdict.allowed,
+            limit: flow.capacity,
+            remaining: saturate(div(flow.full().saturating_sub(level), u128::from(flow.unit))),
+            retry_after_ms: if verdict.allowed {
+                Some(0)
+            } else {
+                self.highest(verdict.cost)
+                    .map(|highest| flow.millis(ahead, level.saturating_sub(highest)))
+            },
+            reset_after_ms: flow.millis(ahead, level),
+            // The line moves on whatever the clock says, so a clock that is behind adds nothing.
+            delay_ms: if verdict.allowed {
+                flow.millis(0, level.saturating_sub(own))
+            } else {
+                0
+            },
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The five algorithms as integer arithmetic, exactly as `tests/vectors/README.md` defines them.
+//!
+//! Nothing here knows a clock, a store or a runtime. An instant is a number of ticks since the Unix
+//! epoch, a span is a number of ticks, and a [`Resolution`] says how long a tick is. Every quantity
+//! is exact; only an [`Answer`] rounds, and it rounds waits up.
+//!
+//! A decision has two phases, so that a list of checks can be decided all or nothing: every check is
+//! asked whether it [`admits`](Arithmetic::admits), then each one is either
+//! [charged](Arithmetic::charge) or [left alone](Arithmetic::refuse), and then
+//! [`answer`](Arithmetic::answer) reads the state that resulted. A store that makes the decision
+//! elsewhere rebuilds that state from its reply and calls the same `answer`.
+
+mod fixed_window;
+mod flow;
+mod leaky_bucket;
+mod plan;
+mod sliding_counter;
+mod sliding_log;
+mod token_bucket;
+
+pub use fixed_window::{FixedWindow, WindowState};
+pub use flow::Flow;
+pub use leaky_bucket::{LeakyBucket, LeakyState};
+pub use plan::Plan;
+pub use sliding_counter::{CounterState, Grid, SlidingCounter};
+pub use sliding_log::{LogState, SlidingLog};
+pub use token_bucket::{TokenBucket, TokenState};
+
+/// The largest capacity, limit or wait in milliseconds: 2^53 − 1, what a script can count to.
+pub const MAX_COUNT: u64 = (1 << 53) - 1;
+
+/// The most permits that a sliding log remembers for one key.
+pub const MAX_LOG: u64 = 1_000_000;
+
+/// The longest period or window in microseconds: 2^52, 142 years.
+pub const MAX_SPAN_US: u64 = 1 << 52;
+
+/// The most parts in which a sliding counter splits its window.
+pub const MAX_SUB_WINDOWS: u32 = 100;
+
+/// A point in time: ticks since the Unix epoch.
+pub type Instant = i64;
+
+/// How long a tick is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// A microsecond: the clock of Redis.
+    Micros,
+    /// A nanosecond: the clock of the embedded store.
+    Nanos,
+}
+
+impl Resolution {
+    /// Ticks per millisecond.
+    pub const fn per_ms(self) -> u64 {
+        match self {
+            Self::Micros => 1_000,
+            Self::Nanos => 1_000_000,
+        }
+    }
+}
+
+/// What a check is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether this check alone would let the call pass.
+    pub allowed: bool,
+    /// The capacity or limit in force.
+    pub limit: u64,
+    /// The largest whole cost that would be admitted right now.
+    pub remaining: u64,
+    /// 0 if allowed; `None` if no wait will do; else the least number of milliseconds after which
+    /// the same call is admitted if nothing else happens.
+    pub retry_after_ms: Option<u64>,
+    /// After how many milliseconds the key behaves as if it had never been used.
+    pub reset_after_ms: u64,
+    /// Leaky bucket: how many milliseconds to wait until all that is in front has leaked.
+    pub delay_ms: u64,
+}
+
+/// How a check ended, for [`Arithmetic::answer`].
+#[derive(Clone, Copy, Debug)]
+pub struct Verdict {
+    /// What the call costs.
+    pub cost: u64,
+    /// Whether the check admits it.
+    pub allowed: bool,
+    /// Whether it was charged. An admitted check of a refused list is not.
+    pub charged: bool,
+}
+
+/// One algorithm with its numbers, compiled for a resolution.
+pub trait Arithmetic {
+    /// What is kept for a key.
+    type State;
+
+    /// Whether a call of this cost is within the limit.
+    fn admits(&self, state: Option<&Self::State>, now: Instant, cost: u64) -> bool;
+
+    /// Takes the cost of an admitted call. Not to be called for a cost of 0.
+    fn charge(&self, state: Option<Self::State>, now: Instant, cost: u64) -> Self::State;
+
+    /// What a refused call of cost 1 or more leaves behind: nothing changes, except that a state
+    /// written by a clock that is gone is moved to this clock. `true` if it was.
+    fn refuse(&self, state: &mut Self::State, now: Instant) -> bool;
+
+    /// The answer that follows from the state after the decision.
+    fn answer(&self, state: Option<&Self::State>, now: Instant, verdict: Verdict) -> Answer;
+}
+
+/// Decides a single check and answers it.
+pub fn hit<A: Arithmetic>(
+    algorithm: &A,
+    state: &mut Option<A::State>,
+    now: Instant,
+    cost: u64,
+) -> Answer {
+    let allowed = algorithm.admits(state.as_ref(), now, cost);
+    settle(algorithm, state, now, Verdict { cost, allowed, charged: allowed && cost > 0 })
+}
+
+/// Does to the state what the verdict says, and answers.
+pub fn settle<A: Arithmetic>(
+    algorithm: &A,
+    state: &mut Option<A::State>,
+    now: Instant,
+    verdict: Verdict,
+) -> Answer {
+    if verdict.charged {
+        *state = Some(algorithm.charge(state.take(), now, verdict.cost));
+    } else if let (Some(state), 1..) = (state.as_mut(), verdict.cost) {
+        algorithm.refuse(state, now);
+    }
+    algorithm.answer(state.as_ref(), now, verdict)
+}
+
+/// The ticks by which `later` is after `earlier`; 0 if it is not.
+const fn since(later: Instant, earlier: Instant) -> u64 {
+    if later > earlier { later.abs_diff(earlier) } else { 0 }
+}
+
+/// The instant so many ticks after another, or the end of time.
+fn after(instant: Instant, ticks: u128) -> Instant {
+    i64::try_from(ticks).map_or(Instant::MAX, |ticks| instant.saturating_add(ticks))
+}
+
+/// `a / b`, rounded down. Nearly always both fit into 64 bits, which is several times faster.
+fn div(a: u128, b: u128) -> u128 {
+    match (u64::try_from(a), u64::try_from(b)) {
+        (Ok(a), Ok(b)) => u128::from(a / b),
+        _ => a / b,
+    }
+}
+
+/// `a / b`, rounded up.
+fn div_up(a: u128, b: u128) -> u128 {
+    match (u64::try_from(a), u64::try_from(b)) {
+        (Ok(a), Ok(b)) => u128::from(a.div_ceil(b)),
+        _ => a.div_ceil(b),
+    }
+}
+
+/// A count that cannot be told beyond [`MAX_COUNT`].
+fn saturate(value: u128) -> u64 {
+    match u64::try_from(value) {
+        Ok(value) if value < MAX_COUNT => value,
+        _ => MAX_COUNT,
+    }
+}

@@ -1,0 +1,179 @@
+//! Sliding log: every admitted call is remembered for one window.
+
+use std::collections::VecDeque;
+
+use super::{Answer, Arithmetic, Instant, Resolution, Verdict, after, saturate, since};
+
+/// A sliding log compiled for a resolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlidingLog {
+    /// How many permits in any span of one window.
+    pub limit: u64,
+    /// The length of that span in ticks.
+    pub window: u64,
+    per_ms: u64,
+}
+
+/// What a sliding log keeps for a key.
+///
+/// Entries carry running totals, so that the sum of the live ones and the entry that has to leave
+/// before a call fits are found by binary search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogState {
+    entries: VecDeque<Entry>,
+    /// The running total in front of the first entry.
+    before: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    at: Instant,
+    /// The running total up to and with this entry. It wraps; only differences count.
+    total: u64,
+}
+
+impl LogState {
+    /// A log with these calls, oldest first: when, and at what cost.
+    pub fn new(calls: impl IntoIterator<Item = (Instant, u64)>) -> Self {
+        let mut log = Self::default();
+        for (at, cost) in calls {
+            log.push(at, cost);
+        }
+        log
+    }
+
+    /// How many places the log takes; calls at one instant share one.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn push(&mut self, at: Instant, cost: u64) {
+        let total = self.total().wrapping_add(cost);
+        match self.entries.back_mut() {
+            Some(entry) if entry.at == at => entry.total = total,
+            _ => self.entries.push_back(Entry { at, total }),
+        }
+    }
+
+    fn total(&self) -> u64 {
+        self.entries.back().map_or(self.before, |entry| entry.total)
+    }
+
+    fn last(&self) -> Option<Instant> {
+        self.entries.back().map(|entry| entry.at)
+    }
+
+    /// The permits given after an instant.
+    fn sum_after(&self, instant: Option<Instant>) -> u64 {
+        let Some(instant) = instant else { return self.total().wrapping_sub(self.before) };
+        let dead = self.entries.partition_point(|entry| entry.at <= instant);
+        let gone = dead.checked_sub(1).and_then(|i| self.entries.get(i));
+        self.total().wrapping_sub(gone.map_or(self.before, |entry| entry.total))
+    }
+
+    /// The first instant after whose entries at most `sum` permits are left.
+    fn leaves(&self, sum: u64) -> Option<Instant> {
+        let total = self.total();
+        let first = self.entries.partition_point(|entry| total.wrapping_sub(entry.total) > sum);
+        self.entries.get(first).map(|entry| entry.at)
+    }
+}
+
+/// The log at the instant at which a call reads it.
+struct View {
+    t: Instant,
+    sum: u64,
+    /// By how much the entries must be moved back, because their clock is gone.
+    shift: u64,
+}
+
+impl SlidingLog {
+    /// A log over `window_us` microseconds.
+    pub const fn new(limit: u64, window_us: u64, resolution: Resolution) -> Self {
+        let per_ms = resolution.per_ms();
+        Self { limit, window: window_us.saturating_mul(per_ms / 1_000), per_ms }
+    }
+
+    fn view(&self, state: Option<&LogState>, now: Instant) -> View {
+        let Some((state, last)) = state.and_then(|state| Some((state, state.last()?))) else {
+            return View { t: now, sum: 0, shift: 0 };
+        };
+        let shift = self.lost(last, now);
+        let t = if shift > 0 { now } else { now.max(last) };
+        // Entries at this instant and before no longer count. In the entries' own time.
+        let edge = t.checked_add_unsigned(shift).and_then(|t| t.checked_sub_unsigned(self.window));
+        View { t, sum: state.sum_after(edge), shift }
+    }
+
+    /// How far the log is ahead of the clock, if that is further than a full recovery; else 0.
+    fn lost(&self, last: Instant, now: Instant) -> u64 {
+        let ahead = since(last, now);
+        if ahead > self.window { ahead } else { 0 }
+    }
+
+    fn millis_until_gone(&self, entry: Instant, now: Instant) -> u64 {
+        let gone = after(entry, u128::from(self.window));
+        saturate(u128::from(since(gone, now).div_ceil(self.per_ms)))
+    }
+}
+
+impl Arithmetic for SlidingLog {
+    type State = LogState;
+
+    fn admits(&self, state: Option<&LogState>, now: Instant, cost: u64) -> bool {
+        cost == 0
+            || self.view(state, now).sum.checked_add(cost).is_some_and(|sum| sum <= self.limit)
+    }
+
+    fn charge(&self, state: Option<LogState>, now: Instant, cost: u64) -> LogState {
+        let mut state = state.unwrap_or_default();
+        self.refuse(&mut state, now);
+        let t = state.last().map_or(now, |last| now.max(last));
+        // Only an admitted call forgets: after a step back of the clock an entry may count again.
+        while let Some(entry) = state.entries.front()
+            && since(t, entry.at) >= self.window
+        {
+            state.before = entry.total;
+            state.entries.pop_front();
+        }
+        state.push(t, cost);
+        state
+    }
+
+    fn refuse(&self, state: &mut LogState, now: Instant) -> bool {
+        let Some(last) = state.last() else { return false };
+        let shift = self.lost(last, now);
+        if shift > 0 {
+            for entry in &mut state.entries {
+                entry.at = entry.at.saturating_sub_unsigned(shift);
+            }
+        }
+        shift > 0
+    }
+
+    fn answer(&self, state: Option<&LogState>, now: Instant, verdict: Verdict) -> Answer {
+        let View { t, sum, shift } = self.view(state, now);
+        let back = |at: Instant| at.saturating_sub_unsigned(shift);
+        let retry = || {
+            let room = self.limit.checked_sub(verdict.cost)?;
+            let at = state.and_then(|state| state.leaves(room)).map_or(t, back);
+            Some(self.millis_until_gone(at, now).max(1))
+        };
+        Answer {
+            allowed: verdict.allowed,
+            limit: self.limit,
+            remaining: self.limit.saturating_sub(sum),
+            retry_after_ms: if verdict.allowed { Some(0) } else { retry() },
+            reset_after_ms: match state.and_then(LogState::last) {
+                Some(last) => self.millis_until_gone(back(last), now),
+                None => 0,
+            },
+            delay_ms: 0,
+        }
+    }
+}

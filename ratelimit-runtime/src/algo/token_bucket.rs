@@ -1,0 +1,81 @@
+//! Token bucket: full at first, a call takes tokens, they come back at a constant rate.
+
+use super::flow::{Flow, convert};
+use super::{Answer, Arithmetic, Instant, Verdict, div, saturate, since};
+
+/// A token bucket compiled for a resolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenBucket(pub Flow);
+
+/// What a token bucket keeps for a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenState {
+    /// When tokens were last taken.
+    pub last: Instant,
+    /// What was left then, in units of 1/`unit` token.
+    pub tokens: u128,
+    /// [`Flow::unit`] when this was written: a rule may get another rate.
+    pub unit: u64,
+}
+
+/// The bucket at the instant at which a call reads it.
+struct View {
+    t: Instant,
+    tokens: u128,
+}
+
+impl TokenBucket {
+    fn view(&self, state: Option<&TokenState>, now: Instant) -> View {
+        let full = self.0.full();
+        let Some(state) = state else { return View { t: now, tokens: full } };
+        let tokens = convert(state.tokens, state.unit, self.0.unit, div);
+        let t = if self.lost(state, now) { now } else { now.max(state.last) };
+        View { t, tokens: full.min(tokens + self.0.moved(since(t, state.last))) }
+    }
+
+    /// Whether the state was written by a clock that is gone: further ahead than a full recovery.
+    fn lost(&self, state: &TokenState, now: Instant) -> bool {
+        self.0.moved(since(state.last, now)) > self.0.full()
+    }
+}
+
+impl Arithmetic for TokenBucket {
+    type State = TokenState;
+
+    fn admits(&self, state: Option<&TokenState>, now: Instant, cost: u64) -> bool {
+        cost == 0 || self.view(state, now).tokens >= self.0.amount(cost)
+    }
+
+    fn charge(&self, state: Option<TokenState>, now: Instant, cost: u64) -> TokenState {
+        let View { t, tokens } = self.view(state.as_ref(), now);
+        let tokens = tokens.saturating_sub(self.0.amount(cost));
+        TokenState { last: t, tokens, unit: self.0.unit }
+    }
+
+    fn refuse(&self, state: &mut TokenState, now: Instant) -> bool {
+        let lost = self.lost(state, now);
+        if lost {
+            state.last = now;
+        }
+        lost
+    }
+
+    fn answer(&self, state: Option<&TokenState>, now: Instant, verdict: Verdict) -> Answer {
+        let flow = &self.0;
+        let View { t, tokens } = self.view(state, now);
+        let ahead = since(t, now);
+        let missing = flow.amount(verdict.cost).saturating_sub(tokens);
+        Answer {
+            allowed: verdict.allowed,
+            limit: flow.capacity,
+            remaining: saturate(div(tokens, u128::from(flow.unit))),
+            retry_after_ms: match verdict {
+                Verdict { allowed: true, .. } => Some(0),
+                Verdict { cost, .. } if cost > flow.capacity => None,
+                Verdict { .. } => Some(flow.millis(ahead, missing)),
+            },
+            reset_after_ms: flow.millis(ahead, flow.full() - tokens),
+            delay_ms: 0,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The thread that belongs to the limiters of this process.
+//!
+//! Timers, and the connections to Redis, live on it. So they outlive any runtime that calls, they
+//! work without one, and a thread that waits for them in a blocking call cannot keep them from
+//! making progress.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::thread;
+use std::time::Duration;
+
+use once_cell::sync::OnceCell;
+use tokio::runtime::{Builder, Handle};
+
+use crate::error::ConfigError;
+
+/// The thread's runtime, started at the first use.
+pub(crate) fn handle() -> Result<&'static Handle, ConfigError> {
+    static DRIVER: OnceCell<Handle> = OnceCell::new();
+    DRIVER.get_or_try_init(|| {
+        let runtime =
+            Builder::new_current_thread().enable_all().build().map_err(|_| ConfigError::Thread)?;
+        let handle = runtime.handle().clone();
+        thread::Builder::new()
+            .name("ratelimit".to_owned())
+            .spawn(move || runtime.block_on(std::future::pending::<()>()))
+            .map_err(|_| ConfigError::Thread)?;
+        Ok(handle)
+    })
+}
+
+/// Waits for a future, but no longer than the deadline; `None` if that passed.
+pub(crate) async fn with_deadline<F: Future>(
+    deadline: Duration,
+    future: F,
+) -> Result<Option<F::Output>, ConfigError> {
+    let mut future = pin!(future);
+    let mut timer = pin!(timer(deadline)?);
+    Ok(poll_fn(|context| {
+        // The answer first: one that has arrived is never thrown away for a deadline.
+        if let Poll::Ready(output) = future.as_mut().poll(context) {
+            return Poll::Ready(Some(output));
+        }
+        timer.as_mut().poll(context).map(|()| None)
+    })
+    .await)
+}
+
+/// Sleeps in any runtime, or in none.
+pub(crate) async fn sleep(span: Duration) {
+    if let Ok(timer) = timer(span) {
+        timer.await;
+    }
+}
+
+fn timer(span: Duration) -> Result<tokio::time::Sleep, ConfigError> {
+    // The timer belongs to the runtime in whose context it is made.
+    let _context = handle()?.enter();
+    Ok(tokio::time::sleep(span))
+}
+
+/// Waits for a future on the calling thread, inside an asynchronous runtime or outside.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    // Inside a task, tokio would make its channels pause after some number of polls until the task
+    // yields, which a blocked thread never does.
+    pollster::block_on(tokio::task::unconstrained(future))
+}

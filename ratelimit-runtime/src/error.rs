@@ -1,0 +1,276 @@
+//! Everything that can keep a function's body from running, and every way to configure it wrong.
+//!
+//! Nothing here ever holds a key, an address with credentials or another value of a user.
+
+use std::time::Duration;
+
+use crate::decision::{Decision, Outcome};
+
+/// Why the body of a limited function did not run.
+///
+/// Three different things, never mixed up: the budget is used up; no store answered; the call
+/// itself is wrong.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RateLimitError {
+    /// The budget is used up. Over HTTP: 429.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// No store answered, and the rule is closed then. Over HTTP: 503.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// The call or the configuration is wrong. Over HTTP: 400 or 500, see
+    /// [`Mistake::is_callers`].
+    #[error(transparent)]
+    Mistake(#[from] Mistake),
+}
+
+impl RateLimitError {
+    /// How long to wait before the same call is admitted if nothing else happens. `None` when
+    /// waiting does not help, or when it is not known.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Refused(refusal) => refusal.retry_after(),
+            Self::Unavailable(_) | Self::Mistake(_) => None,
+        }
+    }
+
+    /// The HTTP status that says this: 429, 503, 400 or 500.
+    pub fn http_status(&self) -> u16 {
+        match self {
+            Self::Refused(_) => 429,
+            Self::Unavailable(_) => 503,
+            Self::Mistake(mistake) if mistake.is_callers() => 400,
+            Self::Mistake(_) => 500,
+        }
+    }
+}
+
+/// A budget that is used up: the decision, and the outcome that decides how long to wait.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    decision: Box<Decision>,
+}
+
+impl Refusal {
+    pub(crate) fn new(decision: Decision) -> Self {
+        Self { decision: Box::new(decision) }
+    }
+
+    /// The whole decision, with the outcomes of the rules that would have let the call pass.
+    pub fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// The outcome of the rule that refused; of several, the one with the longest wait.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        let refused = self.decision.outcomes().iter().filter(|o| !o.allowed && !o.shadow);
+        // No wait will do when there is no time to retry, so that is the longest.
+        refused.max_by_key(|o| (o.retry_after.is_none(), o.retry_after))
+    }
+
+    /// The name of that rule.
+    pub fn rule(&self) -> &str {
+        self.outcome().map_or("", Outcome::rule)
+    }
+
+    /// The capacity or limit of that rule.
+    pub fn limit(&self) -> u64 {
+        self.outcome().map_or(0, |o| o.limit)
+    }
+
+    /// The largest cost that this rule would still admit.
+    pub fn remaining(&self) -> u64 {
+        self.outcome().map_or(0, |o| o.remaining)
+    }
+
+    /// How long to wait before the same call is admitted if nothing else happens, in whole
+    /// milliseconds. `None`: no wait will do.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.outcome().and_then(|o| o.retry_after)
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rule = self.rule();
+        match self.retry_after() {
+            Some(wait) => write!(f, "rate limit `{rule}` exceeded, retry in {wait:?}"),
+            None => write!(f, "rate limit `{rule}` admits no call of this cost"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// No store answered, and a rule of the call is [`closed`](crate::OnError::Closed) then.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("rate limit `{rule}` cannot be decided: {cause}")]
+pub struct Unavailable {
+    pub(crate) rule: String,
+    #[source]
+    pub(crate) cause: StoreError,
+}
+
+impl Unavailable {
+    /// The name of the rule that is closed.
+    pub fn rule(&self) -> &str {
+        &self.rule
+    }
+
+    /// Why there was no answer.
+    pub fn cause(&self) -> &StoreError {
+        &self.cause
+    }
+}
+
+/// A call or a configuration that is wrong. Waiting does not help.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Mistake {
+    /// The key, or a value in it, is empty: all such calls would share one budget. Give the value
+    /// a default: `user ?: 'anonymous'`.
+    #[error("the key of rate limit `{rule}` has an empty value")]
+    EmptyKey {
+        /// The rule's name.
+        rule: String,
+    },
+    /// The call costs more than the rule can ever give.
+    #[error("a cost of {cost} exceeds the capacity {limit} of rate limit `{rule}`")]
+    CostExceedsCapacity {
+        /// The rule's name.
+        rule: String,
+        /// What the call costs.
+        cost: u64,
+        /// The rule's capacity or limit.
+        limit: u64,
+    },
+    /// The cost is below zero.
+    #[error("the cost of a call to rate limit `{rule}` is negative")]
+    NegativeCost {
+        /// The rule's name.
+        rule: String,
+    },
+    /// A list names one rule with one key twice. Add up the costs instead.
+    #[error("rate limit `{rule}` is checked twice for one key in one call")]
+    DuplicateCheck {
+        /// The rule's name.
+        rule: String,
+    },
+    /// The key uses `hash(…)`, and the limiter has no secret for it.
+    #[error("the key of rate limit `{rule}` is hashed, and the limiter has no key secret")]
+    NoSecret {
+        /// The rule's name.
+        rule: String,
+    },
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl Mistake {
+    /// Whether the caller of the function is to blame (400), and not who configured it (500).
+    pub fn is_callers(&self) -> bool {
+        matches!(
+            self,
+            Self::EmptyKey { .. } | Self::CostExceedsCapacity { .. } | Self::NegativeCost { .. }
+        )
+    }
+}
+
+/// A configuration that cannot work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A limit, capacity or rate that is too large to be counted exactly.
+    #[error("{count} is more than the maximum {max}")]
+    TooMany {
+        /// The number given.
+        count: u64,
+        /// The largest that is possible.
+        max: u64,
+    },
+    /// A rate of no permits at all.
+    #[error("a rate needs at least 1 permit per period")]
+    ZeroRate,
+    /// A period or window that is too short, too long, or not a whole number of microseconds.
+    #[error("{span:?} is not a whole number of microseconds from 1 to 2^52 (142 years)")]
+    Span {
+        /// The time given.
+        span: Duration,
+    },
+    /// A number of sub-windows outside 1 to 100.
+    #[error("{sub_windows} sub-windows are not between 1 and 100")]
+    SubWindows {
+        /// The number given.
+        sub_windows: u32,
+    },
+    /// Numbers of another algorithm than the rule's: their state is not comparable.
+    #[error("a call has numbers of another algorithm than its rule")]
+    OtherAlgorithm,
+    /// More checks in one call than a script should be asked for.
+    #[error("{checks} checks in one call are more than the maximum {max}")]
+    TooManyChecks {
+        /// How many there were.
+        checks: usize,
+        /// The most that are possible.
+        max: usize,
+    },
+    /// The process already has a limiter.
+    #[error("a limiter is already installed or in use: install it before the first limited call")]
+    AlreadyInstalled,
+    /// `RATELIMIT_REDIS_URL` or a URL given in code is not a Redis URL.
+    #[error("the Redis URL is not valid: expected redis://[user:password@]host[:port][/database]")]
+    RedisUrl,
+    /// A Redis URL is given, and the crate is built without its `redis` feature.
+    #[error("a Redis URL is given, but the `redis` feature of ratelimit-kit is off")]
+    NoRedisFeature,
+    /// The prefix of all keys is longer than 64 bytes, or has braces, blanks or control characters.
+    #[error("the key prefix must be 1 to 64 bytes without braces, blanks or control characters")]
+    Prefix,
+    /// The deadline is zero.
+    #[error("the deadline of a check must be longer than zero")]
+    Deadline,
+    /// The limiter is only a connection that the caller drives, which cannot be waited for here.
+    #[error("a limiter over a handed-in connection cannot be used from a blocking function")]
+    BlockingConnection,
+    /// The operating system gave no thread.
+    #[error("the limiter's own thread could not be started")]
+    Thread,
+}
+
+/// Why a store did not answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The answer did not come within the deadline.
+    #[error("the store did not answer within {deadline:?}")]
+    Deadline {
+        /// The limiter's deadline.
+        deadline: Duration,
+    },
+    /// There is no connection.
+    #[error("the store cannot be reached: {reason}")]
+    Connection {
+        /// What is known of the reason.
+        reason: String,
+    },
+    /// The user may not run the script, or may not log in.
+    #[error("the store refuses permission or authentication: {reason}")]
+    Permission {
+        /// The code of the server's error.
+        reason: String,
+    },
+    /// The server answered with an error.
+    #[error("the store answered with the error {reason}")]
+    Server {
+        /// The code of the server's error.
+        reason: String,
+    },
+    /// The server's answer is not one of our scripts'.
+    #[error("the store's answer makes no sense")]
+    Reply,
+    /// A check cannot be sent to this store.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}

@@ -1,0 +1,28 @@
+//! The runtime of `ratelimit-kit`: what annotated functions call, and what can be used without the
+//! attribute. Add `ratelimit-kit` to a project, not this crate.
+//!
+//! The arrows run one way. [`algo`] is arithmetic and knows no store, clock or runtime; a [`Store`]
+//! decides lists of [`Check`]s and knows no policy; the [`Limiter`] joins them.
+
+pub mod algo;
+mod clock;
+mod decision;
+mod driver;
+mod error;
+mod key;
+mod limiter;
+mod reject;
+mod rule;
+pub mod store;
+
+#[doc(hidden)]
+pub mod __private;
+
+pub use clock::{Clock, ManualClock};
+pub use decision::{Decision, Degraded, Outcome};
+pub use error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
+pub use key::{Key, KeyBuilder, KeyPart, KeyWriter};
+pub use limiter::{Limiter, LimiterBuilder};
+pub use reject::FromRateLimitError;
+pub use rule::{Algorithm, Check, Mode, OnError, Rate, Rule};
+pub use store::Store;

@@ -1,0 +1,188 @@
+//! How a limiter is set up.
+
+use std::env;
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Fallback, Health, Limiter, Shared};
+use crate::clock::Clock;
+use crate::error::ConfigError;
+use crate::rule::OnError;
+use crate::store::{Embedded, Store};
+
+/// The variable that chooses Redis.
+pub(super) const REDIS_URL: &str = "RATELIMIT_REDIS_URL";
+
+/// Which store decides.
+enum Source {
+    Embedded,
+    RedisUrl(String),
+    #[cfg(feature = "redis")]
+    RedisConnection(redis::aio::MultiplexedConnection),
+    Store(Arc<dyn Store>),
+}
+
+/// Sets up a [`Limiter`]. Every setting has a default.
+#[must_use = "a builder does nothing until `build`"]
+pub struct LimiterBuilder {
+    source: Source,
+    clock: Clock,
+    deadline: Duration,
+    on_error: OnError,
+    max_keys: usize,
+    replicas: NonZeroU32,
+    prefix: String,
+    key_secret: Option<Box<[u8]>>,
+}
+
+impl fmt::Debug for LimiterBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the source, which may hold a password, and not the secret.
+        f.debug_struct("LimiterBuilder")
+            .field("clock", &self.clock)
+            .field("deadline", &self.deadline)
+            .field("on_error", &self.on_error)
+            .field("max_keys", &self.max_keys)
+            .field("replicas", &self.replicas)
+            .field("prefix", &self.prefix)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Limiter {
+    /// Starts to set up a limiter. Unless told otherwise it decides in this process.
+    pub fn builder() -> LimiterBuilder {
+        LimiterBuilder {
+            source: Source::Embedded,
+            clock: Clock::Server,
+            deadline: Duration::from_millis(50),
+            on_error: OnError::Local,
+            max_keys: 100_000,
+            replicas: NonZeroU32::MIN,
+            prefix: "rate:limit".to_owned(),
+            key_secret: None,
+        }
+    }
+
+    /// A limiter on the Redis server that `RATELIMIT_REDIS_URL` names; without that variable, on
+    /// the embedded store.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        match env::var_os(REDIS_URL) {
+            None => Self::builder().build(),
+            Some(url) => {
+                Self::builder().redis(url.to_str().ok_or(ConfigError::RedisUrl)?).build()
+            }
+        }
+    }
+}
+
+impl LimiterBuilder {
+    /// Decides on a Redis server: `redis://[user:password@]host[:port][/database]`, or
+    /// `unix:///path`. It need not be there yet: connecting goes on in the background.
+    pub fn redis(mut self, url: impl Into<String>) -> Self {
+        self.source = Source::RedisUrl(url.into());
+        self
+    }
+
+    /// Decides over a connection of the caller's. The runtime on which it was made drives it, so
+    /// blocking checks are not possible, and nothing replaces it when it is lost.
+    #[cfg(feature = "redis")]
+    pub fn redis_connection(mut self, connection: redis::aio::MultiplexedConnection) -> Self {
+        self.source = Source::RedisConnection(connection);
+        self
+    }
+
+    /// Decides in a store of another kind.
+    pub fn store(mut self, store: impl Store) -> Self {
+        self.source = Source::Store(Arc::new(store));
+        self
+    }
+
+    /// Whose time decides; else the store's.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// How long a check may take; else 50 ms. After that the rule's [`OnError`] decides.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// What rules do when the store does not answer, if they do not say it; else
+    /// [`OnError::Local`].
+    pub fn on_error(mut self, on_error: OnError) -> Self {
+        self.on_error = on_error;
+        self
+    }
+
+    /// How many keys the embedded store holds, here and when it stands in for Redis; else 100,000.
+    pub fn max_keys(mut self, max_keys: usize) -> Self {
+        self.max_keys = max_keys.max(1);
+        self
+    }
+
+    /// How many instances share the limits: [`OnError::Local`] gives each its part; else 1.
+    pub fn replicas(mut self, replicas: NonZeroU32) -> Self {
+        self.replicas = replicas;
+        self
+    }
+
+    /// What the names of all keys in Redis begin with; else `rate:limit`.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// The secret for `hash(…)` in keys. All instances need the same.
+    pub fn key_secret(mut self, secret: impl Into<Vec<u8>>) -> Self {
+        self.key_secret = Some(secret.into().into_boxed_slice());
+        self
+    }
+
+    /// Makes the limiter.
+    pub fn build(self) -> Result<Limiter, ConfigError> {
+        if self.deadline.is_zero() {
+            return Err(ConfigError::Deadline);
+        }
+        let fits = |c: char| !matches!(c, '{' | '}') && !c.is_whitespace() && !c.is_control();
+        if !(1..=64).contains(&self.prefix.len()) || !self.prefix.chars().all(fits) {
+            return Err(ConfigError::Prefix);
+        }
+        let (store, blocking): (Arc<dyn Store>, bool) = match self.source {
+            Source::Embedded => {
+                let store = Embedded::new();
+                (Arc::new(store.with_max_keys(self.max_keys).with_clock(self.clock.clone())), true)
+            }
+            Source::Store(store) => (store, true),
+            #[cfg(feature = "redis")]
+            Source::RedisUrl(url) => {
+                let store = crate::store::redis::Redis::open(&url, self.prefix, self.clock.clone())?;
+                (Arc::new(store), true)
+            }
+            #[cfg(feature = "redis")]
+            Source::RedisConnection(connection) => {
+                let store =
+                    crate::store::redis::Redis::over(connection, self.prefix, self.clock.clone());
+                (Arc::new(store), false)
+            }
+            #[cfg(not(feature = "redis"))]
+            Source::RedisUrl(_) => return Err(ConfigError::NoRedisFeature),
+        };
+        Ok(Limiter {
+            shared: Arc::new(Shared {
+                store,
+                blocking,
+                fallback: Fallback::new(self.max_keys, self.clock.clone(), self.replicas),
+                clock: self.clock,
+                deadline: self.deadline,
+                on_error: self.on_error,
+                health: Health::default(),
+                key_secret: self.key_secret,
+            }),
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! What decides when the store does not answer: an embedded store with this instance's share.
+
+use std::num::NonZeroU32;
+
+use once_cell::sync::OnceCell;
+use smallvec::SmallVec;
+
+use crate::clock::Clock;
+use crate::error::{ConfigError, StoreError};
+use crate::key::Key;
+use crate::rule::{Algorithm, Check, Rate, Rule};
+use crate::store::{Answers, Embedded, Store};
+
+/// An embedded store that is made at the first failure and kept from then on: a server that comes
+/// and goes does not hand out a new share every time.
+#[derive(Debug)]
+pub(super) struct Fallback {
+    store: OnceCell<Embedded>,
+    max_keys: usize,
+    clock: Clock,
+    replicas: NonZeroU32,
+}
+
+impl Fallback {
+    pub(super) fn new(max_keys: usize, clock: Clock, replicas: NonZeroU32) -> Self {
+        Self { store: OnceCell::new(), max_keys, clock, replicas }
+    }
+
+    pub(super) fn decide(&self, checks: &[Check<'_>]) -> Result<Answers, ConfigError> {
+        let store = self.store.get_or_init(|| {
+            Embedded::new().with_max_keys(self.max_keys).with_clock(self.clock.clone())
+        });
+        let shares: SmallVec<[Check<'_>; 2]> = checks
+            .iter()
+            .map(|check| check.clone().numbers(share(check.algorithm(), self.replicas)))
+            .collect();
+        match store.decide_now(&shares) {
+            Some(Ok(answers)) => Ok(answers),
+            Some(Err(StoreError::Config(error))) => Err(error),
+            // An embedded store fails in no other way.
+            Some(Err(_)) | None => Ok(Answers::new()),
+        }
+    }
+
+    pub(super) async fn reset(&self, rule: &Rule, key: &Key) {
+        if let Some(store) = self.store.get() {
+            // Nothing but a rule that no store can decide fails here, and the caller hears of that.
+            let _ = store.reset(rule, key).await;
+        }
+    }
+}
+
+/// One replica's share of a rule: at least 1 of what is not 0, and a rate that is so much slower.
+fn share(algorithm: Algorithm, replicas: NonZeroU32) -> Algorithm {
+    let part = |limit: u64| limit.div_ceil(replicas.get().into());
+    let slower = |rate: Rate| Rate::new(rate.permits(), rate.period().saturating_mul(replicas.get()));
+    match algorithm {
+        Algorithm::TokenBucket { capacity, refill } => {
+            Algorithm::TokenBucket { capacity: part(capacity), refill: slower(refill) }
+        }
+        Algorithm::LeakyBucket { capacity, leak } => {
+            Algorithm::LeakyBucket { capacity: part(capacity), leak: slower(leak) }
+        }
+        Algorithm::FixedWindow { limit, window } => {
+            Algorithm::FixedWindow { limit: part(limit), window }
+        }
+        Algorithm::SlidingLog { limit, window } => {
+            Algorithm::SlidingLog { limit: part(limit), window }
+        }
+        Algorithm::SlidingCounter { limit, window, sub_windows } => {
+            Algorithm::SlidingCounter { limit: part(limit), window, sub_windows }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_rounded_up_and_its_rate_is_exact() {
+        let replicas = NonZeroU32::new(3).unwrap();
+        let algorithm = Algorithm::TokenBucket { capacity: 10, refill: Rate::per_second(5) };
+        let refill = Rate::new(5, std::time::Duration::from_secs(3));
+        assert_eq!(share(algorithm, replicas), Algorithm::TokenBucket { capacity: 4, refill });
+        let zero = Algorithm::TokenBucket { capacity: 0, refill: Rate::per_second(5) };
+        assert_eq!(share(zero, replicas).limit(), 0);
+    }
+}

@@ -1,0 +1,258 @@
+//! The handle that callers hold: a store with its policies.
+
+mod builder;
+mod fallback;
+mod health;
+mod installed;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+
+pub use self::builder::LimiterBuilder;
+use self::fallback::Fallback;
+use self::health::Health;
+use crate::clock::Clock;
+use crate::decision::{Decision, Degraded, Outcome};
+use crate::driver;
+use crate::error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
+use crate::key::Key;
+use crate::rule::{Check, Mode, OnError, Rule};
+use crate::store::{Answers, Store};
+
+/// The most checks in one call: a script is not asked to do more at a time.
+const MAX_CHECKS: usize = 64;
+
+/// A store with its policies. Cheap to clone; clones are one limiter.
+///
+/// ```
+/// # use ratelimit_runtime::{Algorithm, Check, Limiter, Rate, RateLimitError, Rule};
+/// static LOGIN: Rule =
+///     Rule::new("login", Algorithm::TokenBucket { capacity: 1, refill: Rate::per_minute(1) });
+///
+/// let limiter = Limiter::builder().build()?;
+/// assert!(limiter.check_blocking(&Check::new(&LOGIN, "alice")).is_ok());
+/// let refused = limiter.check_blocking(&Check::new(&LOGIN, "alice"));
+/// assert!(matches!(refused, Err(RateLimitError::Refused(_))));
+/// # Ok::<(), ratelimit_runtime::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct Limiter {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: Arc<dyn Store>,
+    /// Whether a thread may be blocked until the store answers.
+    blocking: bool,
+    clock: Clock,
+    deadline: Duration,
+    on_error: OnError,
+    fallback: Fallback,
+    health: Health,
+    /// For `hash(…)` in keys.
+    key_secret: Option<Box<[u8]>>,
+}
+
+impl fmt::Debug for Limiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Limiter")
+            .field("store", &self.shared.store)
+            .field("clock", &self.shared.clock)
+            .field("deadline", &self.shared.deadline)
+            .field("on_error", &self.shared.on_error)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Limiter {
+    /// Decides one check: `Ok` if the call may go on.
+    pub async fn check(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
+        self.check_all(std::slice::from_ref(check)).await
+    }
+
+    /// Decides a list of checks, all or nothing: if one refuses, none is charged.
+    pub async fn check_all(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
+        admit(self.decide(checks).await?)
+    }
+
+    /// Like [`check`](Self::check), for functions that are not async.
+    ///
+    /// May be called anywhere, also inside an async runtime: the calling thread is blocked for as
+    /// long as the store takes, and no longer than the deadline.
+    pub fn check_blocking(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
+        self.check_all_blocking(std::slice::from_ref(check))
+    }
+
+    /// Like [`check_all`](Self::check_all), for functions that are not async.
+    pub fn check_all_blocking(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
+        if let Some(decision) = self.decide_now(checks) {
+            return admit(decision?);
+        }
+        if !self.shared.blocking {
+            return Err(Mistake::Config(ConfigError::BlockingConnection).into());
+        }
+        admit(driver::block_on(self.decide(checks))?)
+    }
+
+    /// What is left, without taking any of it. Always allowed.
+    pub async fn peek(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
+        self.decide(&[check.with_cost(0)]).await
+    }
+
+    /// Forgets what is used of one key of a rule: the key is as good as new.
+    pub async fn reset(&self, rule: &Rule, key: &Key) -> Result<(), RateLimitError> {
+        self.shared.fallback.reset(rule, key).await;
+        self.in_time(self.shared.store.reset(rule, key))
+            .await
+            .map_err(|cause| unavailable(rule, cause))
+    }
+
+    /// Waits until the store can answer, for a start that shall not begin degraded.
+    pub async fn ready(&self) -> Result<(), StoreError> {
+        self.shared.store.ready().await
+    }
+
+    /// Waits, on the limiter's clock.
+    #[doc(hidden)]
+    pub async fn sleep(&self, span: Duration) {
+        match &self.shared.clock {
+            Clock::Manual(clock) => clock.sleep(span).await,
+            Clock::Server | Clock::Caller => driver::sleep(span).await,
+        }
+    }
+
+    /// Waits on the calling thread, on the limiter's clock.
+    #[doc(hidden)]
+    pub fn sleep_blocking(&self, span: Duration) {
+        match &self.shared.clock {
+            Clock::Manual(clock) => driver::block_on(clock.sleep(span)),
+            Clock::Server | Clock::Caller => std::thread::sleep(span),
+        }
+    }
+
+    /// The secret for `hash(…)` in keys.
+    #[doc(hidden)]
+    pub fn key_secret(&self) -> Option<&[u8]> {
+        self.shared.key_secret.as_deref()
+    }
+
+    async fn decide(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
+        if let Some(decision) = self.decide_now(checks) {
+            return decision;
+        }
+        let applied = applied(checks);
+        let answers = self.in_time(self.shared.store.decide(&applied)).await;
+        self.conclude(&applied, answers)
+    }
+
+    /// The decision, if it takes no waiting.
+    fn decide_now(&self, checks: &[Check<'_>]) -> Option<Result<Decision, RateLimitError>> {
+        let applied = applied(checks);
+        if applied.is_empty() {
+            return Some(Ok(Decision::new([], None)));
+        }
+        if let Err(mistake) = validate(&applied) {
+            return Some(Err(mistake.into()));
+        }
+        let answers = self.shared.store.decide_now(&applied)?;
+        Some(self.conclude(&applied, answers))
+    }
+
+    async fn in_time<T>(
+        &self,
+        future: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let deadline = self.shared.deadline;
+        driver::with_deadline(deadline, future).await?.unwrap_or(Err(StoreError::Deadline { deadline }))
+    }
+
+    fn conclude(
+        &self,
+        checks: &[Check<'_>],
+        answers: Result<Answers, StoreError>,
+    ) -> Result<Decision, RateLimitError> {
+        match answers {
+            Ok(answers) => {
+                self.shared.health.answered();
+                Ok(Decision::new(outcomes(checks, answers), None))
+            }
+            Err(StoreError::Config(error)) => Err(Mistake::Config(error).into()),
+            Err(cause) => {
+                self.shared.health.failed(&cause);
+                self.degrade(checks, cause)
+            }
+        }
+    }
+
+    /// Decides without the store: the strictest of the applied rules' answers counts.
+    fn degrade(&self, checks: &[Check<'_>], cause: StoreError) -> Result<Decision, RateLimitError> {
+        let on_error = |check: &Check<'_>| check.rule().own_on_error().unwrap_or(self.shared.on_error);
+        if let Some(check) = checks.iter().find(|check| on_error(check) == OnError::Closed) {
+            return Err(unavailable(check.rule(), cause));
+        }
+        if checks.iter().all(|check| on_error(check) == OnError::Open) {
+            return Ok(Decision::new([], Some(Degraded::Open)));
+        }
+        let answers = self.shared.fallback.decide(checks).map_err(Mistake::Config)?;
+        Ok(Decision::new(outcomes(checks, answers), Some(Degraded::Local)))
+    }
+}
+
+fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
+    if decision.allowed() { Ok(decision) } else { Err(Refusal::new(decision).into()) }
+}
+
+fn outcomes(checks: &[Check<'_>], answers: Answers) -> impl Iterator<Item = Outcome> {
+    checks.iter().zip(answers).map(|(check, answer)| Outcome::new(check, answer))
+}
+
+fn unavailable(rule: &Rule, cause: StoreError) -> RateLimitError {
+    Unavailable { rule: rule.name().to_owned(), cause }.into()
+}
+
+/// The checks without those of rules that are off. Nearly always that is all of them, and then
+/// nothing is copied.
+fn applied<'c>(checks: &'c [Check<'c>]) -> std::borrow::Cow<'c, [Check<'c>]> {
+    let off = |check: &Check<'_>| check.rule().current_mode() == Mode::Off;
+    if checks.iter().any(off) {
+        checks.iter().filter(|check| !off(check)).cloned().collect()
+    } else {
+        checks.into()
+    }
+}
+
+/// Finds the mistakes that no store needs to be asked about.
+fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
+    if checks.len() > MAX_CHECKS {
+        let error = ConfigError::TooManyChecks { checks: checks.len(), max: MAX_CHECKS };
+        return Err(error.into());
+    }
+    for (i, check) in checks.iter().enumerate() {
+        let (rule, key) = (check.rule(), check.key());
+        let name = || rule.name().to_owned();
+        if key.needs_secret() {
+            return Err(Mistake::NoSecret { rule: name() });
+        }
+        if key.has_empty_value() {
+            return Err(Mistake::EmptyKey { rule: name() });
+        }
+        let numbers = check.algorithm();
+        if std::mem::discriminant(&numbers) != std::mem::discriminant(&rule.algorithm()) {
+            return Err(ConfigError::OtherAlgorithm.into());
+        }
+        // A limit of 0 is a way to switch callers off, and refuses.
+        let (cost, limit) = (check.permits(), numbers.limit());
+        if cost > limit && limit > 0 {
+            return Err(Mistake::CostExceedsCapacity { rule: name(), cost, limit });
+        }
+        let same = |other: &Check<'_>| {
+            other.key().as_str() == key.as_str() && other.rule().name() == rule.name()
+        };
+        if checks.iter().take(i).any(same) {
+            return Err(Mistake::DuplicateCheck { rule: name() });
+        }
+    }
+    Ok(())
+}

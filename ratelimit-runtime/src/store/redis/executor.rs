@@ -1,0 +1,91 @@
+//! Runs a script: by its SHA-1, uploaded when the server does not have it.
+//!
+//! A call is sent again only when the server's answer proves that the script did not run. After a
+//! lost connection or a missed deadline it may have been counted, and counts once.
+
+use std::time::Duration;
+
+use ratelimit_lua::Script;
+use redis::{Cmd, Value};
+use tokio::sync::Mutex;
+
+use super::failure::{self, Remedy};
+use super::supervisor::{Connection, Supervisor};
+use crate::error::StoreError;
+
+/// How long to wait for a server that says that it will soon be able to answer.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Uploads of one script so far. Held while one is under way: calls that miss the script meanwhile
+/// wait for it.
+pub(super) type Uploads = Mutex<u64>;
+
+/// Sends a call of a script until it has run or has failed. The limiter's deadline ends it.
+pub(super) async fn run(
+    supervisor: &Supervisor,
+    script: &Script,
+    uploads: &Uploads,
+    command: &Cmd,
+) -> Result<Value, StoreError> {
+    loop {
+        let mut connection = supervisor.connection().await?;
+        let uploaded = *uploads.lock().await;
+        let error = match send(supervisor, &mut connection, command).await {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        match failure::remedy(&error) {
+            Remedy::Upload => {
+                let mut uploads = uploads.lock().await;
+                // Another call may have uploaded it since this one was sent.
+                if *uploads == uploaded {
+                    upload(supervisor, &mut connection, script).await?;
+                    *uploads += 1;
+                }
+            }
+            Remedy::Wait => crate::driver::sleep(PAUSE).await,
+            Remedy::Reconnect => {
+                supervisor.lost(&connection);
+                crate::driver::sleep(PAUSE).await;
+            }
+            Remedy::Drop => {
+                supervisor.lost(&connection);
+                return Err(failure::of_call(&error));
+            }
+            Remedy::Fail => return Err(failure::of_call(&error)),
+        }
+    }
+}
+
+async fn upload(
+    supervisor: &Supervisor,
+    connection: &mut Connection,
+    script: &Script,
+) -> Result<(), StoreError> {
+    let mut command = redis::cmd("SCRIPT");
+    command.arg("LOAD").arg(script.source);
+    match send(supervisor, connection, &command).await {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            if failure::remedy(&error) == Remedy::Drop {
+                supervisor.lost(connection);
+            }
+            Err(failure::of_call(&error))
+        }
+    }
+}
+
+async fn send(
+    supervisor: &Supervisor,
+    connection: &mut Connection,
+    command: &Cmd,
+) -> redis::RedisResult<Value> {
+    let mut link = connection.link.clone();
+    let call = supervisor.call(connection);
+    let answer = link.send_packed_command(command).await;
+    if answer.as_ref().err().is_none_or(|error| failure::remedy(error) != Remedy::Drop) {
+        call.answered();
+    }
+    // Error replies inside a value are errors too.
+    answer.and_then(Value::extract_error)
+}

@@ -1,0 +1,81 @@
+//! What the errors of the Redis client mean to a limiter. Only codes, kinds and addresses are kept:
+//! messages of a server may quote a command, and with it a key.
+
+use redis::{ErrorKind, RedisError, ServerErrorKind};
+
+use crate::error::StoreError;
+
+/// What to do about an error reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Remedy {
+    /// The script is not on the server: upload it, and send the call again.
+    Upload,
+    /// The server proves that it did not run the script, and will soon: send the call again.
+    Wait,
+    /// The server became a replica: another connection may lead to its successor.
+    Reconnect,
+    /// The connection is of no use: whether the script ran is not known.
+    Drop,
+    /// None. The call has failed.
+    Fail,
+}
+
+pub(super) fn remedy(error: &RedisError) -> Remedy {
+    match error.kind() {
+        ErrorKind::Server(ServerErrorKind::NoScript) => Remedy::Upload,
+        ErrorKind::Server(
+            ServerErrorKind::BusyLoading | ServerErrorKind::TryAgain | ServerErrorKind::ClusterDown,
+        ) => Remedy::Wait,
+        ErrorKind::Server(ServerErrorKind::ReadOnly) => Remedy::Reconnect,
+        ErrorKind::Server(_) | ErrorKind::Extension => Remedy::Fail,
+        _ => Remedy::Drop,
+    }
+}
+
+/// The error of a call.
+pub(super) fn of_call(error: &RedisError) -> StoreError {
+    let code = error.code().unwrap_or("ERR");
+    match error.kind() {
+        ErrorKind::Server(ServerErrorKind::NoPerm) | ErrorKind::AuthenticationFailed => {
+            StoreError::Permission { reason: code.to_owned() }
+        }
+        ErrorKind::Server(_) | ErrorKind::Extension => match code {
+            "NOAUTH" | "WRONGPASS" => StoreError::Permission { reason: code.to_owned() },
+            code => StoreError::Server { reason: code.to_owned() },
+        },
+        ErrorKind::Parse | ErrorKind::UnexpectedReturnType => StoreError::Reply,
+        _ => StoreError::Connection { reason: reason(error) },
+    }
+}
+
+/// The error of an attempt to connect.
+pub(super) fn while_connecting(error: &RedisError, address: &str) -> StoreError {
+    match of_call(error) {
+        StoreError::Connection { reason } => {
+            StoreError::Connection { reason: format!("{address}: {reason}") }
+        }
+        StoreError::Permission { reason } => {
+            StoreError::Permission { reason: format!("{address}: {reason}") }
+        }
+        StoreError::Server { reason } => {
+            StoreError::Server { reason: format!("{reason} from {address}") }
+        }
+        error => error,
+    }
+}
+
+fn reason(error: &RedisError) -> String {
+    use std::error::Error;
+    let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+    if error.is_connection_refusal() {
+        "connection refused".to_owned()
+    } else if error.is_timeout() {
+        "timed out".to_owned()
+    } else if let Some(io) = io {
+        io.kind().to_string()
+    } else if error.is_connection_dropped() {
+        "the connection was lost".to_owned()
+    } else {
+        error.category().to_owned()
+    }
+}
