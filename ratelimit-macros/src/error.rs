@@ -54,6 +54,12 @@ impl Errors {
         self.list.len()
     }
 
+    /// The texts so far.
+    #[cfg(test)]
+    pub(crate) fn messages(&self) -> Vec<String> {
+        self.list.iter().map(ToString::to_string).collect()
+    }
+
     /// All errors as `compile_error!` items; nothing when there are none.
     pub(crate) fn finish(mut self) -> Result<(), TokenStream> {
         self.finished = true;

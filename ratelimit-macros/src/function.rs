@@ -8,8 +8,9 @@ use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::visit::Visit;
 use syn::{
-    Attribute, Block, Expr, FnArg, GenericParam, Ident, Local, Pat, ReturnType, Signature, Stmt,
-    Token, Type, TypeParamBound, Visibility, braced, token,
+    Attribute, Block, Expr, FnArg, GenericArgument, GenericParam, Ident, Local, Pat, PathArguments,
+    PathSegment, ReturnType, Signature, Stmt, Token, Type, TypeParamBound, Visibility, braced,
+    token,
 };
 
 use crate::error::{Errors, error, error_at};
@@ -88,6 +89,24 @@ impl Function {
     /// Whether `self` goes by the name `__self` where the check stands.
     pub(crate) const fn renames_self(&self) -> bool {
         matches!(self.body, Body::AsyncTrait(_))
+    }
+
+    /// The type that `return` takes where the check stands; `None` for a function without one.
+    pub(crate) fn returned(&self) -> Option<&Type> {
+        let ReturnType::Type(_, output) = &self.sig.output else { return None };
+        match &self.body {
+            Body::Top(_) => Some(output),
+            Body::Future(_) => Some(future_output(output).unwrap_or(output)),
+            Body::AsyncTrait(stmts) => {
+                async_trait_stmts(stmts)?.iter().find_map(|stmt| match stmt {
+                    Stmt::Local(local) if holds_written_body(local) => match &local.pat {
+                        Pat::Type(pat) => Some(&*pat.ty),
+                        _ => None,
+                    },
+                    _ => None,
+                })
+            }
+        }
     }
 
     /// The names that a key may use.
@@ -283,16 +302,41 @@ fn returns_future(output: &ReturnType) -> bool {
     }
 }
 
-fn is_future(ty: &Type) -> bool {
-    let is_future_bound = |bound: &TypeParamBound| match bound {
-        TypeParamBound::Trait(bound) => {
-            bound.path.segments.last().is_some_and(|segment| segment.ident == "Future")
-        }
-        _ => false,
+/// The `T` of `Future<Output = T>` and of `BoxFuture<'_, T>`.
+fn future_output(ty: &Type) -> Option<&Type> {
+    let last = match ty {
+        Type::ImplTrait(ty) => ty.bounds.iter().find_map(future_bound)?,
+        Type::TraitObject(ty) => ty.bounds.iter().find_map(future_bound)?,
+        Type::Paren(ty) => return future_output(&ty.elem),
+        Type::Group(ty) => return future_output(&ty.elem),
+        Type::Path(ty) => ty.path.segments.last()?,
+        _ => return None,
     };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    arguments.args.iter().rev().find_map(|argument| match argument {
+        GenericArgument::AssocType(assoc) if assoc.ident == "Output" => Some(&assoc.ty),
+        GenericArgument::Type(ty) if last.ident == "Pin" || last.ident == "Box" => {
+            future_output(ty)
+        }
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// The `Future<..>` of `dyn Future<..> + Send`.
+fn future_bound(bound: &TypeParamBound) -> Option<&PathSegment> {
+    match bound {
+        TypeParamBound::Trait(bound) => {
+            bound.path.segments.last().filter(|segment| segment.ident == "Future")
+        }
+        _ => None,
+    }
+}
+
+fn is_future(ty: &Type) -> bool {
     match ty {
-        Type::ImplTrait(ty) => ty.bounds.iter().any(is_future_bound),
-        Type::TraitObject(ty) => ty.bounds.iter().any(is_future_bound),
+        Type::ImplTrait(ty) => ty.bounds.iter().any(|bound| future_bound(bound).is_some()),
+        Type::TraitObject(ty) => ty.bounds.iter().any(|bound| future_bound(bound).is_some()),
         Type::Paren(ty) => is_future(&ty.elem),
         Type::Group(ty) => is_future(&ty.elem),
         Type::Path(ty) => {
@@ -303,11 +347,11 @@ fn is_future(ty: &Type) -> bool {
             if last.ident != "Pin" && last.ident != "Box" {
                 return false;
             }
-            let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else {
                 return false;
             };
             arguments.args.iter().any(|argument| match argument {
-                syn::GenericArgument::Type(ty) => is_future(ty),
+                GenericArgument::Type(ty) => is_future(ty),
                 _ => false,
             })
         }

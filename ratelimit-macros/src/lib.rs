@@ -1,14 +1,67 @@
-//! The `#[rate_limit]` attribute. Use it through the `ratelimit-kit` crate.
+//! The `#[rate_limit]` attribute of `ratelimit-kit`. An implementation detail: use it through that
+//! crate, whose documentation describes it.
+//!
+//! A pipeline with one file per station: `args` and `function` read tokens, `stack` joins several
+//! attributes, `check` judges what they mean together, `expand` and `key` write code. Everything but
+//! the entry point below works on `proc_macro2` and runs in unit tests.
 
+mod args;
+mod check;
 mod error;
+mod expand;
+mod flow;
 mod function;
 mod key;
 mod message;
+mod quantity;
+mod stack;
+mod symbol;
+
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
+use quote::quote;
 
-/// Limits how often a function may run.
+use crate::error::Errors;
+use crate::function::Function;
+
+// Documented where it is re-exported, in `ratelimit-kit`, because its examples need that crate.
+#[allow(missing_docs)]
 #[proc_macro_attribute]
-pub fn rate_limit(_args: TokenStream, item: TokenStream) -> TokenStream {
-    item
+pub fn rate_limit(args: TokenStream, item: TokenStream) -> TokenStream {
+    let expanded = limited(args.into(), item.into());
+    if std::env::var_os("RATELIMIT_MACROS_DEBUG").is_some_and(|value| value == "1") {
+        debug(&expanded);
+    }
+    expanded.into()
+}
+
+#[expect(clippy::print_stderr, reason = "it is asked for")]
+fn debug(expanded: &proc_macro2::TokenStream) {
+    eprintln!("{expanded}\n");
+}
+
+/// The annotated function with its check; or with all errors, and otherwise as it was, so that
+/// editors go on and no error follows from ours.
+fn limited(
+    args: proc_macro2::TokenStream,
+    item: proc_macro2::TokenStream,
+) -> proc_macro2::TokenStream {
+    let mut errors = Errors::new();
+    let mut function = match Function::parse(item.clone()) {
+        Ok(function) => function,
+        Err(error) => {
+            errors.push(error);
+            let errors = errors.finish().err();
+            return quote!(#errors #item);
+        }
+    };
+    let stack = stack::absorb(args, &mut function, &mut errors);
+    let limits = check::check(&stack, &function, &mut errors);
+    let (function, expanded) = match limits {
+        Some(limits) if errors.is_empty() => expand::expand(function, &limits, &mut errors),
+        _ => ..
+    };
+    todo!()
 }

@@ -155,7 +155,11 @@ pub enum OnError {
 enum Name {
     Given(RuleName),
     /// Made from the path of the annotated function at first use: the path is not known before.
-    Default { path: fn() -> &'static str, suffix: &'static str, made: OnceCell<RuleName> },
+    Default {
+        path: fn() -> &'static str,
+        suffix: &'static str,
+        made: OnceCell<RuleName>,
+    },
 }
 
 /// The name of a rule, cheap to clone.

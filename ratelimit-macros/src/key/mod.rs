@@ -1,19 +1,70 @@
 //! The key language, and keys that are written in Rust.
+//!
+//! `lexer` and `parser` read a key, `resolve` looks its names up in the function, `lower` writes the
+//! Rust. All places in between are bytes of the literal's value.
 
-use proc_macro2::TokenStream;
+mod ast;
+mod lexer;
+mod lower;
+mod parser;
+mod resolve;
+mod rust;
+mod token;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 
 use crate::error::Errors;
 use crate::function::Scope;
+use crate::message::Message;
+use lower::Target;
 
-/// Compiles a key in the key language to an expression of type `__private::Key`.
+/// A mistake in a key, and its place in bytes of the literal's value.
+#[derive(Debug)]
+struct Problem {
+    at: Range<usize>,
+    message: Message,
+}
+
+fn problem(at: Range<usize>, message: Message) -> Problem {
+    Problem { at, message }
+}
+
+/// Compiles a key in the key language to an expression of type `Key`.
+///
+/// `secret` is an expression of type `Option<&[u8]>`, the limiter's secret; it is in the output only
+/// when the key uses `hash(..)`.
 pub(crate) fn compile(
     literal: &syn::LitStr,
     scope: &Scope<'_>,
     krate: &syn::Path,
+    secret: &TokenStream,
     errors: &mut Errors,
 ) -> Option<TokenStream> {
-    let _ = (scope, errors);
-    Some(quote::quote!(#krate::__private::KeyBuilder::new().part(&#literal).build()))
+    let at = Span::call_site().located_at(literal.span());
+    match compile_source(&literal.value(), scope, &Target { krate, secret, at }) {
+        Ok(tokens) => Some(tokens),
+        Err(problems) => {
+            for Problem { at, message } in problems {
+                errors.in_key(literal, at, &message);
+            }
+            None
+        }
+    }
+}
+
+fn compile_source(
+    source: &str,
+    scope: &Scope<'_>,
+    target: &Target<'_>,
+) -> Result<TokenStream, Vec<Problem>> {
+    let key = parser::parse(source).map_err(|problem| vec![problem])?;
+    let key = resolve::resolve(source, &key, scope)?;
+    Ok(target.key(&key))
 }
 
 /// Compiles a key that is written in Rust: one value, or `[a, b]` for several parts.
@@ -22,6 +73,13 @@ pub(crate) fn compile_rust(
     krate: &syn::Path,
     errors: &mut Errors,
 ) -> Option<TokenStream> {
-    let _ = errors;
-    Some(quote::quote!(#krate::__private::KeyBuilder::new().part(&(#expr)).build()))
+    let mut chain = quote!(#krate::__private::KeyBuilder::new());
+    for (n, part) in rust::parts(expr, errors)?.into_iter().enumerate() {
+        if n > 0 {
+            chain.extend(quote!(.part()));
+        }
+        let span = rust::span_of(part);
+        chain.extend(quote_spanned!(span=> .value(&(#part))));
+    }
+    Some(quote!(#chain.finish()))
 }

@@ -93,11 +93,7 @@ impl Arithmetic for LeakyBucket {
             },
             reset_after_ms: flow.millis(ahead, level),
             // The line moves on whatever the clock says, so a clock that is behind adds nothing.
-            delay_ms: if verdict.allowed {
-                flow.millis(0, level.saturating_sub(own))
-            } else {
-                0
-            },
+            delay_ms: if verdict.allowed { flow.millis(0, level.saturating_sub(own)) } else { 0 },
         }
     }
 }

@@ -75,11 +75,7 @@ impl Plan {
     }
 }
 
-const fn flow(
-    capacity: u64,
-    rate: Rate,
-    resolution: Resolution,
-) -> Result<Flow, ConfigError> {
+const fn flow(capacity: u64, rate: Rate, resolution: Resolution) -> Result<Flow, ConfigError> {
     if rate.permits() == 0 {
         return Err(ConfigError::ZeroRate);
     }

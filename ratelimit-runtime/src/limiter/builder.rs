@@ -71,9 +71,7 @@ impl Limiter {
     pub fn from_env() -> Result<Self, ConfigError> {
         match env::var_os(REDIS_URL) {
             None => Self::builder().build(),
-            Some(url) => {
-                Self::builder().redis(url.to_str().ok_or(ConfigError::RedisUrl)?).build()
-            }
+            Some(url) => Self::builder().redis(url.to_str().ok_or(ConfigError::RedisUrl)?).build(),
         }
     }
 }
@@ -160,7 +158,8 @@ impl LimiterBuilder {
             Source::Store(store) => (store, true),
             #[cfg(feature = "redis")]
             Source::RedisUrl(url) => {
-                let store = crate::store::redis::Redis::open(&url, self.prefix, self.clock.clone())?;
+                let store =
+                    crate::store::redis::Redis::open(&url, self.prefix, self.clock.clone())?;
                 (Arc::new(store), true)
             }
             #[cfg(feature = "redis")]

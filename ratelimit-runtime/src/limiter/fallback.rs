@@ -53,7 +53,8 @@ impl Fallback {
 /// One replica's share of a rule: at least 1 of what is not 0, and a rate that is so much slower.
 fn share(algorithm: Algorithm, replicas: NonZeroU32) -> Algorithm {
     let part = |limit: u64| limit.div_ceil(replicas.get().into());
-    let slower = |rate: Rate| Rate::new(rate.permits(), rate.period().saturating_mul(replicas.get()));
+    let slower =
+        |rate: Rate| Rate::new(rate.permits(), rate.period().saturating_mul(replicas.get()));
     match algorithm {
         Algorithm::TokenBucket { capacity, refill } => {
             Algorithm::TokenBucket { capacity: part(capacity), refill: slower(refill) }

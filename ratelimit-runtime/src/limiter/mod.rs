@@ -9,7 +9,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-
 pub use self::builder::LimiterBuilder;
 use self::fallback::Fallback;
 use self::health::Health;
@@ -165,7 +164,9 @@ impl Limiter {
         future: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         let deadline = self.shared.deadline;
-        driver::with_deadline(deadline, future).await?.unwrap_or(Err(StoreError::Deadline { deadline }))
+        driver::with_deadline(deadline, future)
+            .await?
+            .unwrap_or(Err(StoreError::Deadline { deadline }))
     }
 
     fn conclude(
@@ -188,7 +189,8 @@ impl Limiter {
 
     /// Decides without the store: the strictest of the applied rules' answers counts.
     fn degrade(&self, checks: &[Check<'_>], cause: StoreError) -> Result<Decision, RateLimitError> {
-        let on_error = |check: &Check<'_>| check.rule().own_on_error().unwrap_or(self.shared.on_error);
+        let on_error =
+            |check: &Check<'_>| check.rule().own_on_error().unwrap_or(self.shared.on_error);
         if let Some(check) = checks.iter().find(|check| on_error(check) == OnError::Closed) {
             return Err(unavailable(check.rule(), cause));
         }

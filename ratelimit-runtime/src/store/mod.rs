@@ -37,17 +37,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     }
 
     /// Decides.
-    fn decide<'a>(
-        &'a self,
-        checks: &'a [Check<'a>],
-    ) -> BoxFuture<'a, Result<Answers, StoreError>>;
+    fn decide<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>>;
 
     /// Forgets what is used of one key of a rule.
-    fn reset<'a>(
-        &'a self,
-        rule: &'a Rule,
-        key: &'a Key,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    fn reset<'a>(&'a self, rule: &'a Rule, key: &'a Key) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Waits until the store can answer.
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -406,11 +406,7 @@ impl Store for Embedded {
         Box::pin(async move { self.decide_list(checks) })
     }
 
-    fn reset<'a>(
-        &'a self,
-        rule: &'a Rule,
-        key: &'a Key,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn reset<'a>(&'a self, rule: &'a Rule, key: &'a Key) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let plan = Plan::new(rule.algorithm(), Resolution::Nanos)?;
             let id = self.identities.of(rule.name(), plan.kind(), Some(key.as_str()));

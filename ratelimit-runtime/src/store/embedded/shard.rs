@@ -303,8 +303,6 @@ impl Shard {
             table.find_entry(id.hash(), |slot| slot.id == id).map(|slot| slot.remove()).is_ok()
         }
         self.wide.remove(&id);
-        remove(&mut self.small, id)
-            || remove(&mut self.counters, id)
-            || remove(&mut self.logs, id)
+        remove(&mut self.small, id) || remove(&mut self.counters, id) || remove(&mut self.logs, id)
     }
 }

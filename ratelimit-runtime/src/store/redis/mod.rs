@@ -1,5 +1,6 @@
 //! The store that all instances share: Lua scripts in Redis or Valkey.
 
+mod failure;
 mod supervisor;
 
 use std::fmt;
@@ -47,16 +48,12 @@ impl Store for Redis {
         Box::pin(async { Err(StoreError::Reply) })
     }
 
-    fn reset<'a>(
-        &'a self,
-        rule: &'a Rule,
-        key: &'a Key,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn reset<'a>(&'a self, rule: &'a Rule, key: &'a Key) -> BoxFuture<'a, Result<(), StoreError>> {
         let _ = (rule, key);
         Box::pin(async { Err(StoreError::Reply) })
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async { self.supervisor.connection().await.map(|_| ()) })
+        Box::pin(self.supervisor.ready())
     }
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client};
 use tokio::sync::{mpsc, watch};
+use tokio::task::AbortHandle;
 
 use super::failure;
 use crate::driver;
@@ -30,7 +31,7 @@ const SILENCE: (u32, Duration) = (3, Duration::from_millis(200));
 #[derive(Debug)]
 pub(super) enum Supervisor {
     /// A task keeps one, and is told the number of one that is lost.
-    Kept { current: watch::Receiver<Current>, lost: mpsc::UnboundedSender<u64> },
+    Kept { current: watch::Receiver<Current>, lost: mpsc::UnboundedSender<u64>, task: AbortHandle },
     /// The caller handed one in, and it is never replaced.
     Given(Connection),
 }
@@ -103,8 +104,8 @@ impl Supervisor {
         let client = Client::open(url).map_err(|_| ConfigError::RedisUrl)?;
         let (publish, current) = watch::channel(Current::Starting);
         let (lost, reports) = mpsc::unbounded_channel();
-        driver::handle()?.spawn(keep(client, publish, reports));
-        Ok(Self::Kept { current, lost })
+        let task = driver::handle()?.spawn(keep(client, publish, reports)).abort_handle();
+        Ok(Self::Kept { current, lost, task })
     }
 
     /// Uses a connection that somebody else keeps.
@@ -126,9 +127,9 @@ impl Supervisor {
                 match known.as_deref() {
                     Ok(Current::Up(connection)) => Ok(connection.clone()),
                     Ok(Current::Down(error)) => Err(error.clone()),
-                    Ok(Current::Starting) | Err(_) => Err(StoreError::Connection {
-                        reason: "connecting has ended".to_owned(),
-                    }),
+                    Ok(Current::Starting) | Err(_) => {
+                        Err(StoreError::Connection { reason: "connecting has ended".to_owned() })
+                    }
                 }
             }
         }
@@ -158,6 +159,14 @@ impl Supervisor {
     }
 }
 
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        if let Self::Kept { task, .. } = self {
+            task.abort();
+        }
+    }
+}
+
 /// One call over a connection.
 #[derive(Debug)]
 pub(super) struct Call<'s> {
@@ -182,7 +191,7 @@ impl Drop for Call<'_> {
     }
 }
 
-/// Connects, and connects again whenever the connection is lost, until the store is gone.
+/// Connects, and connects again whenever the connection is lost.
 async fn keep(
     client: Client,
     publish: watch::Sender<Current>,
@@ -197,32 +206,24 @@ async fn keep(
     let mut pause = shortest;
     let mut number = 0;
     loop {
-        tokio::select! {
-            // The store is gone.
-            () = publish.closed() => return,
-            link = client.get_multiplexed_async_connection_with_config(&config) => match link {
-                Ok(link) => {
-                    number += 1;
-                    publish.send_replace(Current::Up(Connection::new(link, number)));
-                    pause = shortest;
-                    // Reports on earlier connections may still come in.
-                    loop {
-                        match reports.recv().await {
-                            None => return,
-                            Some(lost) if lost == number => break,
-                            Some(_) => {}
-                        }
-                    }
-                    let reason = format!("the connection to {address} was lost");
-                    publish.send_replace(Current::Down(StoreError::Connection { reason }));
-                }
-                Err(error) => {
-                    publish.send_replace(Current::Down(failure::while_connecting(&error, &address)));
-                    // Instances that lost one server together do not all come back together.
-                    tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
-                    pause = (pause * 2).min(longest);
-                }
-            },
+        match client.get_multiplexed_async_connection_with_config(&config).await {
+            Ok(link) => {
+                number += 1;
+                publish.send_replace(Current::Up(Connection::new(link, number)));
+                pause = shortest;
+                // Reports on earlier connections may still come in.
+                while let Some(lost) = reports.recv().await
+                    && lost != number
+                {}
+                let reason = format!("the connection to {address} was lost");
+                publish.send_replace(Current::Down(StoreError::Connection { reason }));
+            }
+            Err(error) => {
+                publish.send_replace(Current::Down(failure::while_connecting(&error, &address)));
+                // Instances that lost one server together do not all come back together.
+                tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
+                pause = (pause * 2).min(longest);
+            }
         }
     }
 }
