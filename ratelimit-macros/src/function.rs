@@ -13,7 +13,7 @@ use syn::{
     token,
 };
 
-use crate::error::{Errors, error, error_at};
+use crate::error::{error, error_at};
 use crate::message::messages;
 
 messages! {
@@ -21,7 +21,6 @@ messages! {
     not_a_function_but_holds_some(what) =
         "`#[rate_limit]` is for functions and methods, and this is {what}: \
          put it on a function inside";
-    const_fn() = "a `const fn` cannot be limited: a limit needs the clock; remove `const`";
     no_body() = "there is no body to limit here: put `#[rate_limit]` where the function is implemented";
     no_async_block() =
         "the function returns a future, and the check belongs inside it: \
@@ -35,7 +34,6 @@ pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     vis: Visibility,
     defaultness: Option<Token![default]>,
-    /// The signature; always without `const`.
     pub(crate) sig: Signature,
     brace: token::Brace,
     body: Body,
@@ -64,9 +62,6 @@ impl Function {
         let defaultness = if input.peek(Token![default]) { Some(input.parse()?) } else { None };
         check_item(input)?;
         let sig: Signature = input.parse()?;
-        if let Some(constness) = &sig.constness {
-            return Err(error_at(constness, const_fn()));
-        }
         if input.peek(Token![;]) {
             return Err(error(input.span(), no_body()));
         }

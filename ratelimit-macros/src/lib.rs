@@ -59,9 +59,10 @@ fn limited(
     };
     let stack = stack::absorb(args, &mut function, &mut errors);
     let limits = check::check(&stack, &function, &mut errors);
-    let (function, expanded) = match limits {
-        Some(limits) if errors.is_empty() => expand::expand(function, &limits, &mut errors),
-        _ => ..
-    };
-    todo!()
+    let check = limits.map(|limits| expand::expand(&function, &limits, &mut errors));
+    match (errors.finish(), check) {
+        (Ok(()), Some(check)) => function.with_check(check),
+        (Ok(()), None) => quote!(#function),
+        (Err(errors), _) => quote!(#errors #function),
+    }
 }

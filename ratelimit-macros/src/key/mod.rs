@@ -9,14 +9,15 @@ mod lower;
 mod parser;
 mod resolve;
 mod rust;
-mod token;
 #[cfg(test)]
 mod tests;
+mod token;
 
 use std::ops::Range;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use crate::error::Errors;
 use crate::function::Scope;
@@ -78,7 +79,7 @@ pub(crate) fn compile_rust(
         if n > 0 {
             chain.extend(quote!(.part()));
         }
-        let span = rust::span_of(part);
+        let span = part.span();
         chain.extend(quote_spanned!(span=> .value(&(#part))));
     }
     Some(quote!(#chain.finish()))

@@ -1,0 +1,332 @@
+//! The check as Rust: the only place, besides `key`, that writes code.
+//!
+//! ```text
+//! // Input
+//! #[rate_limit(key = "phone", name = "sms", capacity = 20, refill = 5)]
+//! async fn send(phone: &str) -> Result<(), Error> { body }
+//!
+//! // Output, with `p` for `::ratelimit_kit::__private`
+//! async fn send(phone: &str) -> Result<(), Error> {
+//!     if let ::core::result::Result::Err(limited) = {
+//!         static __RATE_LIMIT_RULE: p::Rule = p::Rule::new(
+//!             "sms",
+//!             p::Algorithm::TokenBucket { capacity: 20, refill: p::Rate::per_second(5) },
+//!         );
+//!         let mut call = p::Call::new();
+//!         call.check(&__RATE_LIMIT_RULE, p::KeyBuilder::new().part(phone).build());
+//!         call.run()
+//!     }
+//!     .await
+//!     {
+//!         return p::reject(limited);
+//!     }
+//!     body
+//! }
+//! ```
+//!
+//! One statement at the top, and the body is not wrapped: `?`, `return` and opaque types keep their
+//! meaning. Paths are absolute, and locals have mixed-site hygiene, so that nothing of the user's can
+//! be in the way. The call owns all that it needs: nothing is borrowed across the `.await`, and the
+//! future stays `Send` exactly if it was.
+
+use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, Path};
+
+use crate::check::{Limits, Rule, text};
+use crate::error::Errors;
+use crate::function::{Function, Scope};
+use crate::key;
+use crate::quantity::{Known, Number, unwrapped};
+use crate::stack::MARKER;
+use crate::symbol::Arg;
+
+/// The nested function whose type name tells the path of the annotated one.
+const PATH: &str = "__rate_limit_path";
+
+/// The statement that keeps the body from running when a limit says so.
+pub(crate) fn expand(function: &Function, limits: &Limits, errors: &mut Errors) -> TokenStream {
+    let decision = decision(function, limits, errors);
+    let answer = answer(function, limits);
+    let limited = local("limited");
+    let check = quote! {
+        if let ::core::result::Result::Err(#limited) = #decision {
+            #answer
+        }
+    };
+    if function.renames_self() { rename_self(check) } else { check }
+}
+
+/// `{ static ..; let mut call = ..; call.check(..); call.run() }.await`
+fn decision(function: &Function, limits: &Limits, errors: &mut Errors) -> TokenStream {
+    let krate = &limits.krate;
+    let call = local("call");
+    let scope = function.scope();
+    let unnamed = limits.rules.iter().filter(|rule| rule.name.is_none()).count();
+
+    let path = (unnamed > 0).then(path_function);
+    let mut statics = TokenStream::new();
+    let mut checks = TokenStream::new();
+    for (index, rule) in limits.rules.iter().enumerate() {
+        let name = rule_static(index);
+        let value = rule_value(krate, rule, unnamed > 1);
+        statics.extend(quote!(static #name: #krate::__private::Rule = #value;));
+        checks.extend(rule_check(krate, &call, &name, rule, &scope, errors));
+    }
+
+    let limiter = limits.limiter.as_ref().map(|limiter| quote!(#call.on(&#limiter);));
+    let group = limits.group.as_ref().map(|group| {
+        let key = key_of(group, krate, &scope, errors);
+        quote!(#call.group(#key);)
+    });
+    let wait = limits.wait.as_ref().map(|wait| {
+        let wait = match wait {
+            Number::Known(known) => known_number(krate, *known),
+            Number::PerCall(expr) => quote!(#krate::__private::window(#expr)),
+        };
+        quote!(#call.wait(#wait);)
+    });
+    let run = if function.is_async() { quote!(run()) } else { quote!(run_blocking()) };
+    let dot_await = function.is_async().then(|| quote!(.await));
+    quote! {
+        {
+            #path
+            #statics
+            let mut #call = #krate::__private::Call::new();
+            #limiter
+            #group
+            #wait
+            #checks
+            #call.#run
+        }
+        #dot_await
+    }
+}
+
+/// `fn f() -> &'static str { type_name_of_val(&f) }`, whose type name is the path of the function
+/// around it, with the type of a method.
+fn path_function() -> TokenStream {
+    let path = Ident::new(PATH, Span::mixed_site());
+    quote! {
+        fn #path() -> &'static ::core::primitive::str {
+            ::core::any::type_name_of_val(&#path)
+        }
+    }
+}
+
+fn rule_static(index: usize) -> Ident {
+    let name = if index == 0 { MARKER.to_owned() } else { format!("{MARKER}_{}", index + 1) };
+    Ident::new(&name, Span::mixed_site())
+}
+
+/// `Rule::new("sms", Algorithm::TokenBucket { .. }).mode(Mode::Shadow)`. With `several` rules that
+/// have no name, each gets its numbers appended, so that their order does not matter.
+fn rule_value(krate: &Path, rule: &Rule, several: bool) -> TokenStream {
+    let variant = Ident::new(rule.algo.variant(), Span::mixed_site());
+    let numbers = rule.numbers.iter().map(|(arg, number)| {
+        let field = field(*arg);
+        let value = match number {
+            Number::Known(known) => known_number(krate, *known),
+            Number::PerCall(_) => per_call_number(krate, *arg),
+        };
+        quote!(#field: #value)
+    });
+    let sub_windows = needs_sub_windows(rule).then(|| quote!(sub_windows: 1));
+    let numbers = numbers.chain(sub_windows);
+    let algorithm = quote!(#krate::__private::Algorithm::#variant { #(#numbers),* });
+    let rule_type = quote!(#krate::__private::Rule);
+    let named = match &rule.name {
+        Some(name) => quote!(#rule_type::new(#name, #algorithm)),
+        None => {
+            let path = Ident::new(PATH, Span::mixed_site());
+            let suffix = if several { format!("#{}", rule.numbers_text()) } else { String::new() };
+            quote!(#rule_type::__unnamed(#path, #suffix, #algorithm))
+        }
+    };
+    let mode = rule.mode.map(|mode| {
+        let mode = Ident::new(mode, Span::mixed_site());
+        quote!(.mode(#krate::__private::Mode::#mode))
+    });
+    let on_error = rule.on_error.map(|on_error| {
+        let on_error = Ident::new(on_error, Span::mixed_site());
+        quote!(.on_error(#krate::__private::OnError::#on_error))
+    });
+    quote!(#named #mode #on_error)
+}
+
+fn needs_sub_windows(rule: &Rule) -> bool {
+    rule.algo.takes().contains(&Arg::SubWindows)
+        && !rule.numbers.iter().any(|(arg, _)| *arg == Arg::SubWindows)
+}
+
+/// The statement that adds one rule to the call.
+fn rule_check(
+    krate: &Path,
+    call: &Ident,
+    name: &Ident,
+    rule: &Rule,
+    scope: &Scope<'_>,
+    errors: &mut Errors,
+) -> TokenStream {
+    let check = match &rule.key {
+        Some(key) => {
+            let key = key_of(key, krate, scope, errors);
+            quote!(#call.check(&#name, #key))
+        }
+        None => quote!(#call.check(&#name, #krate::__private::Key::whole_rule())),
+    };
+    let cost = rule.cost.as_ref().map(|cost| match cost {
+        Number::Known(Known::Count(cost)) => {
+            let cost = Literal::u64_unsuffixed(*cost);
+            quote!(.cost(#cost))
+        }
+        Number::Known(_) => TokenStream::new(),
+        Number::PerCall(expr) => quote!(.cost_of(#expr)),
+    });
+    let numbers = rule.numbers.iter().map(|(arg, number)| match number {
+        Number::Known(_) => TokenStream::new(),
+        Number::PerCall(expr) => {
+            let field = field(*arg);
+            quote!(.#field(#expr))
+        }
+    });
+    let check = quote!(#check #cost #(#numbers)*;);
+    match &rule.when {
+        None => check,
+        Some(when) => {
+            // Named, because a struct literal cannot stand in a condition.
+            let applies = local("applies");
+            quote! {
+                let #applies: ::core::primitive::bool = #when;
+                if #applies { #check }
+            }
+        }
+    }
+}
+
+fn key_of(key: &Expr, krate: &Path, scope: &Scope<'_>, errors: &mut Errors) -> Option<TokenStream> {
+    match text(key) {
+        Some(literal) => {
+            let call = local("call");
+            key::compile(literal, scope, krate, &quote!(#call.secret()), errors)
+        }
+        None => key::compile_rust(key, krate, errors),
+    }
+}
+
+/// What the function returns when its body does not run.
+fn answer(function: &Function, limits: &Limits) -> TokenStream {
+    let krate = &limits.krate;
+    let limited = local("limited");
+    let unavailable = limits.on_unavailable.as_ref().map(|handler| {
+        let handled = handled(krate, handler);
+        quote! {
+            if ::core::matches!(#limited, #krate::__private::RateLimitError::Unavailable(_)) {
+                #handled
+            }
+        }
+    });
+    let otherwise = match &limits.on_limited {
+        Some(handler) => handled(krate, handler),
+        // Located at the return type, which must change if it cannot say that a call was limited.
+        None => {
+            let span = function.returned().map_or_else(Span::call_site, Spanned::span);
+            quote_spanned! {span.resolved_at(Span::mixed_site())=>
+                return #krate::__private::reject(#limited);
+            }
+        }
+    };
+    quote!(#unavailable #otherwise)
+}
+
+/// An expression as written, or a closure that takes the error.
+fn handled(krate: &Path, handler: &Expr) -> TokenStream {
+    let limited = local("limited");
+    match unwrapped(handler) {
+        // Through a function, which tells rustc the type of the closure's argument.
+        Expr::Closure(_) => quote!(return #krate::__private::answer(#limited, #handler);),
+        // The braces are ours: with them, no lint calls the `return` unreachable after a `panic!`.
+        _ => quote!(return { #handler };),
+    }
+}
+
+/// A number that is written out, the way a person would write it.
+fn known_number(krate: &Path, known: Known) -> TokenStream {
+    match known {
+        Known::Count(count) => {
+            let count = Literal::u64_unsuffixed(count);
+            quote!(#count)
+        }
+        Known::Rate { permits, micros } => {
+            let permits = Literal::u64_unsuffixed(permits);
+            let rate = quote!(#krate::__private::Rate);
+            match micros {
+                1_000_000 => quote!(#rate::per_second(#permits)),
+                60_000_000 => quote!(#rate::per_minute(#permits)),
+                3_600_000_000 => quote!(#rate::per_hour(#permits)),
+                86_400_000_000 => quote!(#rate::per_day(#permits)),
+                _ => {
+                    let period = duration(micros);
+                    quote!(#rate::new(#permits, #period))
+                }
+            }
+        }
+        Known::Micros(micros) => duration(micros),
+    }
+}
+
+fn duration(micros: u64) -> TokenStream {
+    let (constructor, amount) = if micros % 1_000_000 == 0 {
+        ("from_secs", micros / 1_000_000)
+    } else if micros % 1_000 == 0 {
+        ("from_millis", micros / 1_000)
+    } else {
+        ("from_micros", micros)
+    };
+    let constructor = Ident::new(constructor, Span::mixed_site());
+    let amount = Literal::u64_unsuffixed(amount);
+    quote!(::core::time::Duration::#constructor(#amount))
+}
+
+/// What stands in a rule for a number that every call brings along.
+fn per_call_number(krate: &Path, arg: Arg) -> TokenStream {
+    match arg {
+        Arg::Refill | Arg::Leak => quote!(#krate::__private::PER_CALL_RATE),
+        Arg::Window => quote!(#krate::__private::PER_CALL_WINDOW),
+        Arg::SubWindows => quote!(1),
+        _ => quote!(#krate::__private::PER_CALL),
+    }
+}
+
+fn field(arg: Arg) -> Ident {
+    Ident::new(arg.name(), Span::mixed_site())
+}
+
+/// A local that no name of the user's can meet.
+fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
+
+/// `self` as `__self`, its name inside of what `#[async_trait]` makes of a function. Token by token,
+/// because macros can hold it too; `self::path` is something else.
+fn rename_self(tokens: TokenStream) -> TokenStream {
+    let mut tokens = tokens.into_iter().peekable();
+    let mut renamed = Vec::new();
+    while let Some(token) = tokens.next() {
+        renamed.push(match token {
+            TokenTree::Ident(ident) if ident == "self" => {
+                let is_path = matches!(tokens.peek(),
+                    Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
+                if is_path { ident.into() } else { Ident::new("__self", ident.span()).into() }
+            }
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), rename_self(group.stream()));
+                inner.set_span(group.span());
+                inner.into()
+            }
+            other => other,
+        });
+    }
+    renamed.into_iter().collect()
+}

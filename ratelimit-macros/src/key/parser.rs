@@ -1,0 +1,361 @@
+//! Tokens to a [`Key`].
+//!
+//! ```text
+//! key     = "[" join { "," join } [ "," ] "]" | join
+//! join    = default { "+" default }
+//! default = value { "?:" value }
+//! value   = text | number | "true" | "false" | "(" join ")" | call | context | path
+//! call    = name "(" [ join { "," join } [ "," ] ] ")"
+//! context = "@" name [ "[" text "]" ]
+//! path    = [ "#" ] ( name | "args" "[" number "]" ) { ( "." | "?." ) ( name | number ) }
+//! ```
+
+use std::ops::Range;
+
+use super::ast::{Call, Expr, ExprKind, Field, FieldName, Key, Path, Root};
+use super::lexer::lex;
+use super::token::{Kind, Punct, Token};
+use super::{Problem, problem};
+use crate::message::messages;
+
+messages! {
+    empty_key() =
+        "the key is empty: name an argument, or leave `key` out for one budget for all callers";
+    value_missing(found) = "a value is missing before {found}";
+    plus_missing(found) = "`+` is missing before {found}";
+    not_closed(open) = "this `{open}` is not closed";
+    list_inside() = "a list must be the whole key: `[a, b]`";
+    empty_list() = "the list is empty: `[a, b]` has one part for each entry";
+    name_missing(after) = "a name is missing after `{after}`";
+    field_of_value() = "only an argument has fields: put the `.` after a name";
+    method_call(name) =
+        "`{name}` is called as a method, and the key language has none: write the key in Rust, \
+         without the quotes around it";
+    index_of_value() =
+        "only `args` can be indexed, as in `args[0]`: write the key in Rust, without the quotes \
+         around it";
+    index_missing() = "`args` needs the number of an argument, as in `args[0]`";
+    header_missing() = "this needs the name of a header, as in `@header['x-api-key']`";
+    fraction() = "numbers in a key are whole";
+    number_too_big() = "this number has more digits than a key takes";
+    key_waits() = "a key is computed before the function runs and cannot wait: remove `.await`";
+    too_deep(limit) = "the key is nested too deep: more than {limit} levels";
+    too_many(limit) = "the key has too many parts: more than {limit}";
+}
+
+/// How deep parentheses and functions may be nested, and how many parts a key may have. Both are
+/// far beyond any key, and keep the recursion here and in rustc small.
+const LIMIT: usize = 64;
+/// The digits of `u128::MAX`.
+const DIGITS: usize = 39;
+
+/// Reads a key.
+pub(super) fn parse(source: &str) -> Result<Key, Problem> {
+    let tokens = lex(source)?;
+    let mut parser = Parser { tokens: &tokens, end: source.len(), depth: 0, parts: 0 };
+    parser.key()
+}
+
+struct Parser<'t> {
+    /// What is left. The last one is [`Kind::End`] and stays.
+    tokens: &'t [Token],
+    /// The length of the source.
+    end: usize,
+    depth: usize,
+    parts: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn kind(&self) -> &'t Kind {
+        self.tokens.first().map_or(&Kind::End, |token| &token.kind)
+    }
+
+    /// Where the next token stands.
+    fn at(&self) -> Range<usize> {
+        self.tokens.first().map_or(self.end..self.end, |token| token.at.clone())
+    }
+
+    /// Goes on to the next token; the place of this one.
+    fn advance(&mut self) -> Range<usize> {
+        let at = self.at();
+        if let [_, rest @ ..] = self.tokens
+            && !rest.is_empty()
+        {
+            self.tokens = rest;
+        }
+        at
+    }
+
+    fn is(&self, punct: Punct) -> bool {
+        *self.kind() == Kind::Punct(punct)
+    }
+
+    /// Goes past `punct` if it is next; its place.
+    fn eat(&mut self, punct: Punct) -> Option<Range<usize>> {
+        self.is(punct).then(|| self.advance())
+    }
+
+    fn key(&mut self) -> Result<Key, Problem> {
+        if *self.kind() == Kind::End {
+            return Err(problem(0..self.end, empty_key()));
+        }
+        let Some(open) = self.eat(Punct::OpenBracket) else {
+            let parts = vec![self.join()?];
+            return self.end(parts);
+        };
+        let (parts, end) = self.comma_separated(&open, "[", Punct::CloseBracket)?;
+        if parts.is_empty() {
+            return Err(problem(open.start..end, empty_list()));
+        }
+        self.end(parts)
+    }
+
+    /// There must be nothing left.
+    fn end(&self, parts: Vec<Expr>) -> Result<Key, Problem> {
+        match self.kind() {
+            Kind::End => Ok(Key { parts }),
+            found => Err(problem(self.at(), plus_missing(found))),
+        }
+    }
+
+    /// What stands between `open` and `close`, and where `close` ends.
+    fn comma_separated(
+        &mut self,
+        open: &Range<usize>,
+        open_name: &str,
+        close: Punct,
+    ) -> Result<(Vec<Expr>, usize), Problem> {
+        let mut entries = Vec::new();
+        loop {
+            if let Some(close) = self.eat(close) {
+                return Ok((entries, close.end));
+            }
+            if *self.kind() == Kind::End {
+                return Err(problem(open.clone(), not_closed(open_name)));
+            }
+            entries.push(self.join()?);
+            if self.eat(Punct::Comma).is_none() && !self.is(close) {
+                return Err(match self.kind() {
+                    Kind::End => problem(open.clone(), not_closed(open_name)),
+                    found => problem(self.at(), plus_missing(found)),
+                });
+            }
+        }
+    }
+
+    fn join(&mut self) -> Result<Expr, Problem> {
+        self.chain(Punct::Plus, ExprKind::Join, Self::default)
+    }
+
+    fn default(&mut self) -> Result<Expr, Problem> {
+        self.chain(Punct::Elvis, ExprKind::First, Self::value)
+    }
+
+    /// `operand { operator operand }`.
+    fn chain(
+        &mut self,
+        operator: Punct,
+        kind: fn(Vec<Expr>) -> ExprKind,
+        operand: fn(&mut Self) -> Result<Expr, Problem>,
+    ) -> Result<Expr, Problem> {
+        let first = operand(self)?;
+        if !self.is(operator) {
+            return Ok(first);
+        }
+        let start = first.at.start;
+        let mut end = first.at.end;
+        let mut operands = vec![first];
+        while self.eat(operator).is_some() {
+            let next = operand(self)?;
+            end = next.at.end;
+            operands.push(next);
+        }
+        Ok(Expr { kind: kind(operands), at: start..end })
+    }
+
+    fn value(&mut self) -> Result<Expr, Problem> {
+        self.parts += 1;
+        if self.parts > LIMIT {
+            return Err(problem(self.at(), too_many(LIMIT)));
+        }
+        let value = match self.kind() {
+            Kind::Text(text) => {
+                let at = self.advance();
+                Expr { kind: ExprKind::Text(text.clone()), at }
+            }
+            Kind::Number(digits) => self.number(digits)?,
+            Kind::Name(name) if name == "true" || name == "false" => {
+                let at = self.advance();
+                Expr { kind: ExprKind::Constant(name.clone()), at }
+            }
+            Kind::Name(name) => self.name(name)?,
+            Kind::Punct(Punct::Hash) => {
+                let hash = self.advance();
+                let Kind::Name(name) = self.kind() else {
+                    return Err(problem(hash, name_missing("#")));
+                };
+                let mut expr = self.path(name)?;
+                expr.at.start = hash.start;
+                expr
+            }
+            Kind::Punct(Punct::At) => self.context()?,
+            Kind::Punct(Punct::OpenParen) => self.group()?,
+            Kind::Punct(Punct::OpenBracket) => return Err(problem(self.at(), list_inside())),
+            found => return Err(problem(self.at(), value_missing(found))),
+        };
+        match self.kind() {
+            Kind::Punct(Punct::Dot | Punct::QuestionDot) => {
+                Err(problem(self.at(), field_of_value()))
+            }
+            Kind::Punct(Punct::OpenBracket) => Err(problem(self.at(), index_of_value())),
+            _ => Ok(value),
+        }
+    }
+
+    fn number(&mut self, digits: &str) -> Result<Expr, Problem> {
+        let at = self.advance();
+        if self.is(Punct::Dot) {
+            return Err(problem(at.start..self.at().end, fraction()));
+        }
+        let digits = significant(digits);
+        if digits.len() > DIGITS {
+            return Err(problem(at, number_too_big()));
+        }
+        Ok(Expr { kind: ExprKind::Constant(digits.to_owned()), at })
+    }
+
+    /// `(a + b)`.
+    fn group(&mut self) -> Result<Expr, Problem> {
+        let open = self.advance();
+        let inner = self.nested(&open, Self::join)?;
+        match self.eat(Punct::CloseParen) {
+            Some(close) => Ok(Expr { kind: inner.kind, at: open.start..close.end }),
+            None => Err(match self.kind() {
+                Kind::End => problem(open, not_closed("(")),
+                found => problem(self.at(), plus_missing(found)),
+            }),
+        }
+    }
+
+    /// Counts one level of nesting while `inside` reads it.
+    fn nested<T>(
+        &mut self,
+        open: &Range<usize>,
+        inside: impl FnOnce(&mut Self) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        self.depth += 1;
+        if self.depth > LIMIT {
+            return Err(problem(open.clone(), too_deep(LIMIT)));
+        }
+        let inner = inside(self)?;
+        self.depth -= 1;
+        Ok(inner)
+    }
+
+    /// A function or an argument.
+    fn name(&mut self, name: &str) -> Result<Expr, Problem> {
+        let [_, Token { kind: Kind::Punct(Punct::OpenParen), .. }, ..] = self.tokens else {
+            return self.path(name);
+        };
+        let name_at = self.advance();
+        let open = self.advance();
+        let (arguments, end) =
+            self.nested(&open, |this| this.comma_separated(&open, "(", Punct::CloseParen))?;
+        let at = name_at.start..end;
+        let call = Call { name: name.to_owned(), name_at, arguments };
+        Ok(Expr { kind: ExprKind::Call(call), at })
+    }
+
+    fn context(&mut self) -> Result<Expr, Problem> {
+        let at = self.advance();
+        let Kind::Name(name) = self.kind() else {
+            return Err(problem(at, name_missing("@")));
+        };
+        let mut end = self.advance().end;
+        if let Some(open) = self.eat(Punct::OpenBracket) {
+            let Kind::Text(_) = self.kind() else {
+                return Err(problem(open.start..self.at().end, header_missing()));
+            };
+            self.advance();
+            let Some(close) = self.eat(Punct::CloseBracket) else {
+                return Err(problem(open, not_closed("[")));
+            };
+            end = close.end;
+        } else if name == "header" {
+            return Err(problem(at.start..end, header_missing()));
+        }
+        Ok(Expr { kind: ExprKind::Context(name.clone()), at: at.start..end })
+    }
+
+    fn path(&mut self, name: &str) -> Result<Expr, Problem> {
+        let mut root_at = self.advance();
+        let root = if name == "args" && self.is(Punct::OpenBracket) {
+            let (index, end) = self.index()?;
+            root_at.end = end;
+            Root::Argument(index)
+        } else {
+            Root::Name(name.to_owned())
+        };
+        let mut at = root_at.clone();
+        let mut fields = Vec::new();
+        loop {
+            let optional = self.is(Punct::QuestionDot);
+            let Some(dot) = self.eat(Punct::Dot).or_else(|| self.eat(Punct::QuestionDot)) else {
+                break;
+            };
+            self.parts += 1;
+            if self.parts > LIMIT {
+                return Err(problem(dot, too_many(LIMIT)));
+            }
+            let (name, end) = self.field(&dot, if optional { "?." } else { "." })?;
+            at.end = end;
+            fields.push(Field { name, optional });
+        }
+        Ok(Expr { kind: ExprKind::Path(Path { root, root_at, fields }), at })
+    }
+
+    /// `[0]` after `args`; the number, and where it ends.
+    fn index(&mut self) -> Result<(usize, usize), Problem> {
+        let open = self.advance();
+        let Kind::Number(digits) = self.kind() else {
+            return Err(problem(open.start..self.at().end, index_missing()));
+        };
+        let at = self.advance();
+        let Ok(index) = digits.parse() else { return Err(problem(at, number_too_big())) };
+        match self.eat(Punct::CloseBracket) {
+            Some(close) => Ok((index, close.end)),
+            None => Err(problem(open, not_closed("["))),
+        }
+    }
+
+    /// What stands after `.`, and where it ends.
+    fn field(&mut self, dot: &Range<usize>, after: &str) -> Result<(FieldName, usize), Problem> {
+        let name = match self.kind() {
+            Kind::Name(name) => name,
+            Kind::Number(digits) => {
+                let at = self.advance();
+                let Ok(index) = significant(digits).parse() else {
+                    return Err(problem(at, number_too_big()));
+                };
+                return Ok((FieldName::Indexed(index), at.end));
+            }
+            _ => return Err(problem(dot.clone(), name_missing(after))),
+        };
+        let at = self.advance();
+        match name.as_str() {
+            "await" => Err(problem(dot.start..at.end, key_waits())),
+            // No field has these names, not even with `r#`.
+            "self" | "Self" | "super" | "crate" | "_" => Err(problem(at, name_missing(after))),
+            _ if self.is(Punct::OpenParen) => Err(problem(at, method_call(name))),
+            _ => Ok((FieldName::Named(name.clone()), at.end)),
+        }
+    }
+}
+
+/// Digits without zeros in front.
+fn significant(digits: &str) -> &str {
+    match digits.trim_start_matches('0') {
+        "" => "0",
+        digits => digits,
+    }
+}

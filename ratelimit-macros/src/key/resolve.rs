@@ -1,0 +1,388 @@
+//! Names to parameters: what a key means on this function, and what of it has no meaning.
+
+use std::ops::Range;
+
+use proc_macro2::Ident;
+use syn::ext::IdentExt;
+
+use super::ast::{self, Expr, ExprKind, FieldName};
+use super::{Problem, problem};
+use crate::function::{Name, Scope};
+use crate::message::{Message, messages};
+use crate::symbol;
+
+messages! {
+    unknown_name(name, there) = "there is no argument `{name}` for the key: {there}";
+    unknown_name_suggestion(name, suggestion, there) =
+        "there is no argument `{name}` for the key; did you mean `{suggestion}`? {there}";
+    numbered_name(name, index) =
+        "there is no argument `{name}` for the key: the argument of that number is `args[{index}]`";
+    no_self() = "there is no `self` for the key: the function is not a method";
+    no_such_argument(index, there) = "there is no `args[{index}]` for the key: {there}";
+    argument_is_pattern(index, names) =
+        "`args[{index}]` is taken apart by its pattern: use a name in it instead: {names}";
+    argument_has_no_name(index) =
+        "`args[{index}]` has no name: write a name instead of `_` in the function";
+    arguments_not_counted(index, name) =
+        "`args[{index}]` cannot be counted past {name}, which may be absent: use the argument's name";
+    args_is_a_name(index) =
+        "`args[{index}]` may mean the argument of that number or the argument called `args`: \
+         rename that, or write the key in Rust, without the quotes around it";
+    unknown_function(name) =
+        "there is no function `{name}` for keys: there are `lower`, `trim`, `hash` and `prefix`";
+    unknown_function_suggestion(name, suggestion) =
+        "there is no function `{name}` for keys; did you mean `{suggestion}`? \
+         there are `lower`, `trim`, `hash` and `prefix`";
+    one_argument(name) = "`{name}` takes one value: `{name}(phone)`";
+    prefix_arguments() =
+        "`prefix` takes an address and how many of its bits count: `prefix(ip, 24)`";
+    prefix_bits() = "`prefix` takes a number of bits from 1 to 32: `prefix(ip, 24)`";
+    function_of_join(name) =
+        "`{name}` takes one value, not several joined by `+`: write `{name}(a) + {name}(b)`";
+    default_of_join() =
+        "`?:` gives a default to one value, not to several joined by `+`: put it after the value \
+         that may be missing";
+    join_as_default() =
+        "the default after `?:` is one value, not several joined by `+`";
+    default_missing(path) =
+        "`{path}` may be missing: write what stands for it then, as in `{path} ?: 'anonymous'`";
+    empty_default() =
+        "an empty default is no key: write what stands for the missing value, as in `?: 'anonymous'`";
+    context_reserved(name) =
+        "`@{name}` is not available yet: take it as an argument of the function";
+    placeholder_in_text(name) =
+        "`{name}` in quotes is text, so all callers would share one budget: \
+         names stand outside, as in `'sms:' + phone`";
+    empty_text() =
+        "the key is the empty text: name an argument, or leave `key` out for one budget for all \
+         callers";
+}
+
+/// A key on a function.
+pub(super) struct Key {
+    pub(super) parts: Vec<Vec<Piece>>,
+    /// `hash` is used: the key needs the limiter's secret.
+    pub(super) uses_secret: bool,
+}
+
+pub(super) enum Piece {
+    /// Text of the source, whose `:` separate.
+    Text(String),
+    Value(Value),
+}
+
+pub(super) enum Value {
+    Constant(String),
+    Place(Place),
+    Call(Function, Box<Value>),
+    /// The first of these that is there; the last one always is.
+    First(Vec<Value>),
+}
+
+/// A parameter or a field of it.
+pub(super) struct Place {
+    /// With the parameter's place and hygiene.
+    pub(super) root: Ident,
+    pub(super) fields: Vec<FieldName>,
+    /// The fields behind each `?.`.
+    pub(super) behind: Vec<Vec<FieldName>>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Function {
+    Lower,
+    Trim,
+    Hash,
+    Prefix { bits: u8 },
+}
+
+/// The functions by name.
+const FUNCTIONS: [&str; 4] = ["lower", "trim", "hash", "prefix"];
+
+/// Resolves `key`, or says everything that is wrong with it.
+pub(super) fn resolve(
+    source: &str,
+    key: &ast::Key,
+    scope: &Scope<'_>,
+) -> Result<Key, Vec<Problem>> {
+    let mut resolver = Resolver { source, scope, problems: Vec::new(), uses_secret: false };
+    let parts: Vec<Vec<Piece>> = key.parts.iter().map(|part| resolver.part(part)).collect();
+    let is_empty = |piece: &Piece| matches!(piece, Piece::Text(text) if text.is_empty());
+    if resolver.problems.is_empty() && parts.iter().flatten().all(is_empty) {
+        resolver.problems.push(problem(0..source.len(), empty_text()));
+    }
+    if resolver.problems.is_empty() {
+        Ok(Key { parts, uses_secret: resolver.uses_secret })
+    } else {
+        Err(resolver.problems)
+    }
+}
+
+struct Resolver<'s> {
+    source: &'s str,
+    scope: &'s Scope<'s>,
+    problems: Vec<Problem>,
+    uses_secret: bool,
+}
+
+impl Resolver<'_> {
+    fn report(&mut self, at: &Range<usize>, message: Message) {
+        self.problems.push(problem(at.clone(), message));
+    }
+
+    /// One entry of the list.
+    fn part(&mut self, expr: &Expr) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        self.pieces(expr, &mut pieces);
+        pieces
+    }
+
+    fn pieces(&mut self, expr: &Expr, pieces: &mut Vec<Piece>) {
+        match &expr.kind {
+            ExprKind::Join(operands) => {
+                for operand in operands {
+                    self.pieces(operand, pieces);
+                }
+            }
+            ExprKind::Text(text) => {
+                self.check_text(&expr.at);
+                pieces.push(Piece::Text(text.clone()));
+            }
+            _ => pieces.extend(self.value(expr, Absent::Refused).map(Piece::Value)),
+        }
+    }
+
+    /// `None` when something is wrong with it, which is then reported.
+    fn value(&mut self, expr: &Expr, absent: Absent) -> Option<Value> {
+        match &expr.kind {
+            ExprKind::Text(text) => {
+                self.check_text(&expr.at);
+                Some(Value::Constant(text.clone()))
+            }
+            ExprKind::Constant(text) => Some(Value::Constant(text.clone())),
+            ExprKind::Path(path) => self.place(path, &expr.at, absent).map(Value::Place),
+            ExprKind::Call(call) => self.call(call, absent),
+            ExprKind::First(values) => self.first(values),
+            ExprKind::Context(name) => {
+                self.report(&expr.at, context_reserved(name));
+                None
+            }
+            // Where it is allowed, `pieces` has taken it apart.
+            ExprKind::Join(_) => None,
+        }
+    }
+
+    fn first(&mut self, values: &[Expr]) -> Option<Value> {
+        let (last, before) = values.split_last()?;
+        let mut resolved = Vec::new();
+        for value in before {
+            if let ExprKind::Join(_) = value.kind {
+                self.report(&value.at, default_of_join());
+            } else {
+                resolved.extend(self.value(value, Absent::Allowed));
+            }
+        }
+        match &last.kind {
+            ExprKind::Join(_) => self.report(&last.at, join_as_default()),
+            ExprKind::Text(text) if text.is_empty() => self.report(&last.at, empty_default()),
+            _ => resolved.extend(self.value(last, Absent::Refused)),
+        }
+        (resolved.len() == values.len()).then_some(Value::First(resolved))
+    }
+
+    fn call(&mut self, call: &ast::Call, absent: Absent) -> Option<Value> {
+        let function = self.function(call);
+        // Also when the function is wrong: another mistake in its arguments is another error.
+        let argument = match call.arguments.first() {
+            Some(argument) if matches!(argument.kind, ExprKind::Join(_)) => {
+                if function.is_some() {
+                    self.report(&argument.at, function_of_join(&call.name));
+                }
+                None
+            }
+            Some(argument) => self.value(argument, absent),
+            None => None,
+        };
+        Some(Value::Call(function?, Box::new(argument?)))
+    }
+
+    fn function(&mut self, call: &ast::Call) -> Option<Function> {
+        let function = match call.name.as_str() {
+            "lower" => Function::Lower,
+            "trim" => Function::Trim,
+            "hash" => {
+                self.uses_secret = true;
+                Function::Hash
+            }
+            "prefix" => return self.prefix(call),
+            name => {
+                let message = match symbol::nearest(name, FUNCTIONS.into_iter()) {
+                    Some(suggestion) => unknown_function_suggestion(name, suggestion),
+                    None => unknown_function(name),
+                };
+                self.report(&call.name_at, message);
+                return None;
+            }
+        };
+        if call.arguments.len() != 1 {
+            self.report(&call.name_at, one_argument(&call.name));
+            return None;
+        }
+        Some(function)
+    }
+
+    fn prefix(&mut self, call: &ast::Call) -> Option<Function> {
+        let [_, bits] = call.arguments.as_slice() else {
+            self.report(&call.name_at, prefix_arguments());
+            return None;
+        };
+        let number = match &bits.kind {
+            ExprKind::Constant(number) => number.parse().ok(),
+            _ => None,
+        };
+        match number {
+            Some(bits @ 1..=32) => Some(Function::Prefix { bits }),
+            _ => {
+                self.report(&bits.at, prefix_bits());
+                None
+            }
+        }
+    }
+
+    fn place(&mut self, path: &ast::Path, at: &Range<usize>, absent: Absent) -> Option<Place> {
+        let root = match &path.root {
+            ast::Root::Name(name) => self.name(name, &path.root_at),
+            ast::Root::Argument(index) => self.argument(*index, &path.root_at),
+        };
+        let mut place = Place { root: root?, fields: Vec::new(), behind: Vec::new() };
+        for field in &path.fields {
+            if field.optional {
+                place.behind.push(Vec::new());
+            }
+            place.behind.last_mut().unwrap_or(&mut place.fields).push(field.name.clone());
+        }
+        if absent == Absent::Refused && !place.behind.is_empty() {
+            let written = self.source.get(at.clone()).unwrap_or_default();
+            self.report(at, default_missing(written));
+            return None;
+        }
+        Some(place)
+    }
+
+    fn name(&mut self, name: &str, at: &Range<usize>) -> Option<Ident> {
+        if name == "self" {
+            let Some(receiver) = self.scope.receiver else {
+                self.report(at, no_self());
+                return None;
+            };
+            return Some(Ident::new("self", receiver.span));
+        }
+        if let Some(ident) = self.find(name) {
+            return Some(ident.clone());
+        }
+        let there = self.names_there();
+        let names: Vec<String> = self.scope.names.iter().map(as_written).collect();
+        let message = if let Some(index) = numbered(name) {
+            numbered_name(name, index)
+        } else if let Some(suggestion) = symbol::nearest(name, names.iter().map(String::as_str)) {
+            unknown_name_suggestion(name, suggestion, there)
+        } else {
+            unknown_name(name, there)
+        };
+        self.report(at, message);
+        None
+    }
+
+    fn find(&self, name: &str) -> Option<&Ident> {
+        let mut names = self.scope.names.iter().map(|name| name.ident);
+        names.find(|ident| ident.unraw() == name)
+    }
+
+    /// `args[index]`.
+    fn argument(&mut self, index: usize, at: &Range<usize>) -> Option<Ident> {
+        let scope = self.scope;
+        let message = if self.find("args").is_some() {
+            args_is_a_name(index)
+        } else if let Some(param) = scope.params.get(index) {
+            let before = scope.params.iter().take(index + 1).position(|param| param.maybe_absent);
+            let names_of = |param: usize| {
+                let names = scope.names.iter().filter(|name| name.param == param);
+                listed(names)
+            };
+            match (before, &param.pat, names_of(index)) {
+                (Some(absent), ..) => arguments_not_counted(index, names_of(absent)),
+                (None, syn::Pat::Ident(pat), _) => return Some(pat.ident.clone()),
+                (None, _, names) if names.is_empty() => argument_has_no_name(index),
+                (None, _, names) => argument_is_pattern(index, names),
+            }
+        } else {
+            let there = match scope.params.len() {
+                0 => "the function has no arguments".to_owned(),
+                1 => "the function has one argument, `args[0]`".to_owned(),
+                count => format!(
+                    "the function has {count} arguments, `args[0]` to `args[{}]`",
+                    count - 1
+                ),
+            };
+            no_such_argument(index, there)
+        };
+        self.report(at, message);
+        None
+    }
+
+    /// What a key may name, for messages.
+    fn names_there(&self) -> String {
+        let receiver = self.scope.receiver.map(|_| "self".to_owned());
+        let names: Vec<String> =
+            receiver.into_iter().chain(self.scope.names.iter().map(as_written)).collect();
+        match names.as_slice() {
+            [] => "the function has none".to_owned(),
+            [only] => format!("there is `{only}`"),
+            names => {
+                format!("there are {}", symbol::listed(names.iter().map(String::as_str), "and"))
+            }
+        }
+    }
+
+    /// Names in braces inside of quotes are a mistake that nobody would notice: a template would
+    /// be one key for everybody.
+    fn check_text(&mut self, at: &Range<usize>) {
+        let source = self.source;
+        let mut rest = at.clone();
+        while let Some(open) = source.get(rest.clone()).and_then(|text| text.find('{')) {
+            rest.start += open + 1;
+            let inside = source.get(rest.clone()).unwrap_or_default();
+            let Some(close) = inside.find('}') else { return };
+            let name = inside.get(..close).unwrap_or_default().trim_start_matches('#').trim();
+            let root = name.split(['.', '?', '[']).next().unwrap_or_default();
+            if root == "self" || self.find(root).is_some() {
+                let place = rest.start - 1..rest.start + close + 1;
+                let written = source.get(place.clone()).unwrap_or_default();
+                self.report(&place, placeholder_in_text(written));
+            }
+            rest.start += close;
+        }
+    }
+}
+
+/// Whether a value that may be missing is allowed here, because a default follows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    Allowed,
+    Refused,
+}
+
+/// A name without `r#`: so a key may write it.
+fn as_written(name: &Name<'_>) -> String {
+    name.ident.unraw().to_string()
+}
+
+fn listed<'n>(names: impl Iterator<Item = &'n Name<'n>>) -> String {
+    let names: Vec<String> = names.map(as_written).collect();
+    symbol::listed(names.iter().map(String::as_str), "and")
+}
+
+/// Other expression languages call the arguments `p0` and `a0`.
+fn numbered(name: &str) -> Option<usize> {
+    name.strip_prefix(['p', 'a'])?.parse().ok()
+}

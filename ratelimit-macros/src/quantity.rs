@@ -1,0 +1,494 @@
+//! Numbers with their units: `5`, `"300/min"`, `"1/15s"`, `"250ms"`, `"1h"`.
+//!
+//! A quantity that is written out is known and checked at compile time; any other expression is read
+//! at every call. There are no fractions: `"1/2s"` says exactly what `0.5` only approaches.
+
+use std::fmt;
+use std::ops::Range;
+
+use syn::{Expr, Lit, LitFloat, LitInt, LitStr, UnOp};
+
+use crate::error::{error, error_at, key_error};
+use crate::message::{Message, messages};
+use crate::symbol::{listed, nearest};
+
+messages! {
+    zero(arg) = "`{arg}` is 0, and must be at least 1";
+    zero_duration(arg) = "`{arg}` is 0, and must be at least 1 microsecond";
+    zero_period(arg) = "the period of `{arg}` is 0, and must be at least 1 microsecond";
+    negative(arg) = "`{arg}` cannot be negative";
+    too_large(arg) = "`{arg}` can be 9007199254740991 (2^53 - 1) at most";
+    too_large_log() =
+        "`limit` can be 1000000 at most for `sliding_log`, which remembers every call; \
+         `sliding_counter` takes more";
+    too_many_parts() = "`sub_windows` can be 1 to 100";
+    too_long(arg) = "`{arg}` can be 142 years (2^52 microseconds) at most";
+    fraction(instead) = "there are no fractions here: write `{instead}`";
+    fraction_of_count(arg) = "`{arg}` is a whole number";
+    quoted_count(arg, number) = "`{arg}` takes a number without quotes: write `{number}`";
+    not_a_count(arg) = "`{arg}` takes a whole number, or an expression that gives one";
+    not_a_rate(arg) =
+        "`{arg}` takes a rate: `5` is per second, or write one like `\"300/min\"`, `\"10/h\"` or \
+         `\"1/15s\"`";
+    not_a_duration(arg) =
+        "`{arg}` takes a duration: `60` is seconds, or write one like `\"250ms\"` or `\"1h\"`";
+    quotes_missing(quantity) = "a number with a unit needs quotes: write `\"{quantity}\"`";
+    unit_missing(instead) = "a unit is missing here: write `{instead}`";
+    unknown_unit(unit, units) = "unknown unit `{unit}`: there are {units}";
+    unknown_unit_like(unit, near, units) =
+        "unknown unit `{unit}`, did you mean `{near}`? there are {units}";
+    negative_quantity() = "a rate or a duration cannot be negative";
+    fraction_in_text() = "there are no fractions here: write a smaller unit, like `\"1500ms\"` for \
+         1.5s, or a longer period, like `\"1/2s\"` for half a permit a second";
+    number_too_large() = "the number is too large";
+    one_unit() = "one number and one unit are enough: write `\"90min\"` for 1h30min";
+}
+
+/// 2^53 - 1: the largest number that Lua scripts count with.
+pub(crate) const MAX_COUNT: u64 = (1 << 53) - 1;
+/// 2^52 microseconds: the longest window and period.
+const MAX_MICROS: u64 = 1 << 52;
+/// A sliding log remembers every call of a window.
+pub(crate) const MAX_LOG: u64 = 1_000_000;
+/// A sliding counter has at most so many parts.
+const MAX_PARTS: u64 = 100;
+const MICROS_PER_SECOND: u64 = 1_000_000;
+
+/// The units, each with its microseconds. The first name of a length is the one that is listed.
+const UNITS: &[(&str, u64)] = &[
+    ("us", 1),
+    ("ms", 1_000),
+    ("s", MICROS_PER_SECOND),
+    ("min", 60 * MICROS_PER_SECOND),
+    ("h", 3_600 * MICROS_PER_SECOND),
+    ("d", 86_400 * MICROS_PER_SECOND),
+];
+
+/// Other spellings of the units.
+const SPELLINGS: &[(&str, &str)] = &[
+    ("µs", "us"),
+    ("μs", "us"),
+    ("sec", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("m", "min"),
+    ("minute", "min"),
+    ("minutes", "min"),
+    ("hour", "h"),
+    ("hours", "h"),
+    ("day", "d"),
+    ("days", "d"),
+];
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quantity {
+    /// Permits: 1 to 2^53 - 1.
+    Count,
+    /// Permits per time: 1 to 2^53 - 1 in 1 µs to 2^52 µs.
+    Rate,
+    /// 1 µs to 2^52 µs.
+    Duration,
+    /// Sub-windows: 1 to 100.
+    Parts,
+}
+
+/// A number as written in an attribute.
+pub(crate) enum Number {
+    /// Written out, and checked.
+    Known(Known),
+    /// An expression that is evaluated at every call.
+    PerCall(Expr),
+}
+
+/// A number that is known at compile time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Permits or parts.
+    Count(u64),
+    /// Permits in a period of so many microseconds.
+    Rate { permits: u64, micros: u64 },
+    /// So many microseconds.
+    Micros(u64),
+}
+
+/// As in the default name of a rule, and so never to be changed: `20`, `5/s`, `1/15s`, `250ms`.
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Rate { permits, micros } => match in_units(micros) {
+                (1, unit) => write!(f, "{permits}/{unit}"),
+                (times, unit) => write!(f, "{permits}/{times}{unit}"),
+            },
+            Self::Micros(micros) => {
+                let (times, unit) = in_units(micros);
+                write!(f, "{times}{unit}")
+            }
+        }
+    }
+}
+
+/// In the longest unit that leaves no rest.
+fn in_units(micros: u64) -> (u64, &'static str) {
+    let fits = |(_, unit): &&(&str, u64)| micros > 0 && micros % unit == 0;
+    UNITS.iter().rev().find(fits).map_or((micros, "us"), |(name, unit)| (micros / unit, *name))
+}
+
+/// Reads the value of the argument `arg` as a quantity. `is_bound` tells the function's arguments
+/// from the names of units, in `5 / s`.
+pub(crate) fn read(
+    arg: &str,
+    quantity: Quantity,
+    value: &Expr,
+    is_bound: &dyn Fn(&str) -> bool,
+) -> syn::Result<Number> {
+    let known = match unwrapped(value) {
+        Expr::Lit(literal) => match (&literal.lit, quantity) {
+            (Lit::Int(number), _) => read_int(arg, quantity, number)?,
+            (Lit::Float(number), _) => return Err(read_float(arg, quantity, number)),
+            (Lit::Str(text), Quantity::Rate) => read_rate(arg, text)?,
+            (Lit::Str(text), Quantity::Duration) => read_duration(arg, text)?,
+            (Lit::Str(text), Quantity::Count | Quantity::Parts) => {
+                let number: String = text.value().split_whitespace().collect();
+                return Err(match number.replace('_', "").parse::<u64>() {
+                    Ok(_) => error_at(text, quoted_count(arg, number)),
+                    Err(_) => error_at(text, not_a_count(arg)),
+                });
+            }
+            (other, _) => return Err(error_at(other, expected(arg, quantity))),
+        },
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && is_number(&unary.expr) => {
+            return Err(error_at(value, negative(arg)));
+        }
+        _ => {
+            if let Some(quoted) = needs_quotes(quantity, value, is_bound) {
+                return Err(error_at(value, quotes_missing(quoted)));
+            }
+            return Ok(Number::PerCall(value.clone()));
+        }
+    };
+    Ok(Number::Known(known))
+}
+
+/// Reads `cost`: any whole number, 0 included, which only looks.
+pub(crate) fn read_cost(value: &Expr) -> syn::Result<Number> {
+    let arg = "cost";
+    match unwrapped(value) {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) if count_of(arg, number)? == 0 => Ok(Number::Known(Known::Count(0))),
+            _ => read(arg, Quantity::Count, value, &|_| true),
+        },
+        _ => read(arg, Quantity::Count, value, &|_| true),
+    }
+}
+
+/// Without parentheses, and without the invisible group around a `macro_rules!` fragment.
+pub(crate) fn unwrapped(mut expr: &Expr) -> &Expr {
+    loop {
+        expr = match expr {
+            Expr::Paren(inner) => &inner.expr,
+            Expr::Group(inner) => &inner.expr,
+            _ => return expr,
+        }
+    }
+}
+
+fn is_number(expr: &Expr) -> bool {
+    matches!(unwrapped(expr), Expr::Lit(literal) if matches!(literal.lit, Lit::Int(_) | Lit::Float(_)))
+}
+
+fn expected(arg: &str, quantity: Quantity) -> Message {
+    match quantity {
+        Quantity::Count | Quantity::Parts => not_a_count(arg),
+        Quantity::Rate => not_a_rate(arg),
+        Quantity::Duration => not_a_duration(arg),
+    }
+}
+
+fn read_int(arg: &str, quantity: Quantity, number: &LitInt) -> syn::Result<Known> {
+    // `60s` is one token to rustc: a number with the suffix `s`.
+    if unit(number.suffix()).is_some() {
+        let quoted = if quantity == Quantity::Rate {
+            format!("{}/{}", number.base10_digits(), number.suffix())
+        } else {
+            number.to_string()
+        };
+        return Err(error_at(number, quotes_missing(quoted)));
+    }
+    let count = count_of(arg, number)?;
+    let fail = |message| Err(error_at(number, message));
+    match quantity {
+        Quantity::Count if count == 0 => fail(zero(arg)),
+        Quantity::Rate if count == 0 => fail(zero(arg)),
+        Quantity::Duration if count == 0 => fail(zero_duration(arg)),
+        Quantity::Parts if !(1..=MAX_PARTS).contains(&count) => fail(too_many_parts()),
+        Quantity::Count | Quantity::Parts => Ok(Known::Count(count)),
+        Quantity::Rate => Ok(Known::Rate { permits: count, micros: MICROS_PER_SECOND }),
+        Quantity::Duration => match micros(count, MICROS_PER_SECOND) {
+            Some(micros) => Ok(Known::Micros(micros)),
+            None => fail(too_long(arg)),
+        },
+    }
+}
+
+/// The value of an integer literal of any integer type.
+fn count_of(arg: &str, number: &LitInt) -> syn::Result<u64> {
+    let count = number.base10_parse::<u64>().map_err(|_| {
+        // Only digits can fail to fit; a suffix of no integer type is something else.
+        error_at(number, too_large(arg))
+    })?;
+    if count > MAX_COUNT { Err(error_at(number, too_large(arg))) } else { Ok(count) }
+}
+
+fn read_float(arg: &str, quantity: Quantity, number: &LitFloat) -> syn::Error {
+    let exact = decimal(number.base10_digits());
+    let message = match (quantity, exact) {
+        (Quantity::Rate, Some((permits, seconds))) => fraction(rate_text(permits, seconds)),
+        (Quantity::Duration, Some((over, under))) => match fraction_of_second(over, under) {
+            Some(text) => fraction(text),
+            None => not_a_duration(arg),
+        },
+        (Quantity::Rate | Quantity::Duration, None) => expected(arg, quantity),
+        (Quantity::Count | Quantity::Parts, _) => fraction_of_count(arg),
+    };
+    error_at(number, message)
+}
+
+/// `0.5` a second as `"1/2s"`.
+fn rate_text(permits: u64, seconds: u64) -> String {
+    if seconds == 1 { format!("\"{permits}/s\"") } else { format!("\"{permits}/{seconds}s\"") }
+}
+
+/// `1.5` seconds as `"1500ms"`.
+fn fraction_of_second(over: u64, under: u64) -> Option<String> {
+    let in_units = |per_second: u64, unit: &str| {
+        let all = over.checked_mul(per_second)?;
+        (all.checked_rem(under)? == 0).then(|| format!("\"{}{unit}\"", all / under))
+    };
+    in_units(1, "s").or_else(|| in_units(1_000, "ms")).or_else(|| in_units(1_000_000, "us"))
+}
+
+/// A decimal number as a fraction in lowest terms.
+fn decimal(digits: &str) -> Option<(u64, u64)> {
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let part = part.trim_end_matches('0');
+    let under = 10_u64.checked_pow(u32::try_from(part.len()).ok()?)?;
+    let part = if part.is_empty() { 0 } else { part.parse::<u64>().ok()? };
+    let over = whole.parse::<u64>().ok()?.checked_mul(under)?.checked_add(part)?;
+    let divisor = gcd(over, under);
+    Some((over / divisor, under / divisor))
+}
+
+const fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// `300/min` and `5/s` without quotes are divisions to rustc. Returns the text to put in quotes.
+fn needs_quotes(
+    quantity: Quantity,
+    value: &Expr,
+    is_bound: &dyn Fn(&str) -> bool,
+) -> Option<String> {
+    let Expr::Binary(division) = unwrapped(value) else { return None };
+    if !matches!(division.op, syn::BinOp::Div(_)) || quantity != Quantity::Rate {
+        return None;
+    }
+    let permits = literal_int(&division.left)?;
+    let period = match unwrapped(&division.right) {
+        Expr::Path(path) => path.path.get_ident()?.to_string(),
+        right => literal_int(right).filter(|number| unit(number.suffix()).is_some())?.to_string(),
+    };
+    let is_unit = unit(period.trim_start_matches(|c: char| c.is_ascii_digit())).is_some();
+    (is_unit && !is_bound(&period)).then(|| format!("{}/{period}", permits.base10_digits()))
+}
+
+fn literal_int(expr: &Expr) -> Option<&LitInt> {
+    match unwrapped(expr) {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) => Some(number),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `"300/min"`, `"10/h"`, `"1/15s"`.
+fn read_rate(arg: &str, text: &LitStr) -> syn::Result<Known> {
+    let value = text.value();
+    let mut scan = Scan::new(text, &value);
+    let permits = scan.number()?.ok_or_else(|| error(text.span(), not_a_rate(arg)))?;
+    if !scan.slash() {
+        // `"5"` or `"5s"`.
+        let rest = scan.rest();
+        let known_unit = unit(rest.trim()).map(|_| rest.trim());
+        if !rest.trim().is_empty() && known_unit.is_none() {
+            return Err(error(text.span(), not_a_rate(arg)));
+        }
+        let unit = known_unit.unwrap_or("s");
+        return Err(error(text.span(), unit_missing(format!("\"{}/{unit}\"", permits.value))));
+    }
+    let every = scan.number()?;
+    let unit = scan.unit(|| format!("\"{}/{}s\"", permits.value, every_text(every.as_ref())))?;
+    scan.end()?;
+    if permits.value == 0 {
+        return Err(scan.error(permits.at, &zero(arg)));
+    }
+    if permits.value > MAX_COUNT {
+        return Err(scan.error(permits.at, &too_large(arg)));
+    }
+    let times = every.as_ref().map_or(1, |every| every.value);
+    let at = every.map_or_else(|| unit.at.clone(), |every| every.at);
+    if times == 0 {
+        return Err(scan.error(at, &zero_period(arg)));
+    }
+    match micros(times, unit.micros) {
+        Some(micros) => Ok(Known::Rate { permits: permits.value, micros }),
+        None => Err(scan.error(at, &too_long(arg))),
+    }
+}
+
+fn every_text(every: Option<&Digits>) -> String {
+    every.map_or_else(String::new, |every| every.value.to_string())
+}
+
+/// `"250ms"`, `"1h"`.
+fn read_duration(arg: &str, text: &LitStr) -> syn::Result<Known> {
+    let value = text.value();
+    let mut scan = Scan::new(text, &value);
+    let times = scan.number()?.ok_or_else(|| error(text.span(), not_a_duration(arg)))?;
+    if scan.slash() {
+        return Err(error(text.span(), not_a_duration(arg)));
+    }
+    let unit = scan.unit(|| format!("\"{}s\"", times.value))?;
+    scan.end()?;
+    if times.value == 0 {
+        return Err(scan.error(times.at, &zero_duration(arg)));
+    }
+    match micros(times.value, unit.micros) {
+        Some(micros) => Ok(Known::Micros(micros)),
+        None => Err(scan.error(times.at, &too_long(arg))),
+    }
+}
+
+/// `times` of a unit; `None` when that is too long.
+fn micros(times: u64, unit: u64) -> Option<u64> {
+    times.checked_mul(unit).filter(|micros| *micros <= MAX_MICROS)
+}
+
+/// The microseconds of a unit.
+fn unit(name: &str) -> Option<u64> {
+    let spelled = SPELLINGS.iter().find(|(other, _)| *other == name);
+    let name = spelled.map_or(name, |(_, name)| name);
+    UNITS.iter().find(|(known, _)| *known == name).map(|(_, micros)| *micros)
+}
+
+/// Digits in a quantity, and where they stand in its text.
+#[derive(Clone)]
+struct Digits {
+    value: u64,
+    at: Range<usize>,
+}
+
+/// A unit in a quantity, and where it stands in its text.
+struct Unit {
+    micros: u64,
+    at: Range<usize>,
+}
+
+/// Reads a quantity from left to right.
+struct Scan<'a> {
+    literal: &'a LitStr,
+    text: &'a str,
+    pos: usize,
+}
+
+impl<'a> Scan<'a> {
+    const fn new(literal: &'a LitStr, text: &'a str) -> Self {
+        Self { literal, text, pos: 0 }
+    }
+
+    fn error(&self, at: Range<usize>, message: &Message) -> syn::Error {
+        key_error(self.literal, at, message)
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.pos..).unwrap_or_default()
+    }
+
+    fn blanks(&mut self) {
+        self.take(char::is_whitespace);
+    }
+
+    fn take(&mut self, matches: impl Fn(char) -> bool) -> Range<usize> {
+        let start = self.pos;
+        let rest = self.rest();
+        self.pos += rest.find(|c| !matches(c)).unwrap_or(rest.len());
+        start..self.pos
+    }
+
+    fn slash(&mut self) -> bool {
+        self.blanks();
+        let found = self.rest().starts_with('/');
+        self.pos += usize::from(found);
+        found
+    }
+
+    /// A whole number, if there is one.
+    fn number(&mut self) -> syn::Result<Option<Digits>> {
+        self.blanks();
+        if self.rest().starts_with('-') {
+            return Err(self.error(self.pos..self.pos + 1, &negative_quantity()));
+        }
+        let at = self.take(|c| c.is_ascii_digit() || c == '_');
+        if at.is_empty() {
+            return Ok(None);
+        }
+        if self.rest().starts_with('.') {
+            let _ = self.take(|c| c.is_ascii_digit() || c == '.');
+            return Err(self.error(at.start..self.pos, &fraction_in_text()));
+        }
+        let digits = self.text.get(at.clone()).unwrap_or_default().replace('_', "");
+        match digits.parse() {
+            Ok(value) => Ok(Some(Digits { value, at })),
+            Err(_) => Err(self.error(at, &number_too_large())),
+        }
+    }
+
+    /// A unit; `instead` is what to write when there is none.
+    fn unit(&mut self, instead: impl Fn() -> String) -> syn::Result<Unit> {
+        self.blanks();
+        let at = self.take(char::is_alphabetic);
+        let name = self.text.get(at.clone()).unwrap_or_default();
+        if name.is_empty() {
+            return Err(error(self.literal.span(), unit_missing(instead())));
+        }
+        unit(name).map(|micros| Unit { micros, at: at.clone() }).ok_or_else(|| {
+            let names = || UNITS.iter().map(|(name, _)| *name);
+            let lower = name.to_lowercase();
+            let near = if unit(&lower).is_some() {
+                Some(lower.as_str())
+            } else {
+                let spellings = SPELLINGS.iter().map(|(name, _)| *name);
+                nearest(&lower, names().chain(spellings)).filter(|_| lower.len() > 2)
+            };
+            let message = match near {
+                Some(near) => unknown_unit_like(name, near, listed(names(), "and")),
+                None => unknown_unit(name, listed(names(), "and")),
+            };
+            self.error(at, &message)
+        })
+    }
+
+    /// Nothing may follow.
+    fn end(&mut self) -> syn::Result<()> {
+        self.blanks();
+        if self.rest().is_empty() {
+            return Ok(());
+        }
+        Err(self.error(self.pos..self.text.len(), &one_unit()))
+    }
+}

@@ -1,0 +1,107 @@
+//! Several `#[rate_limit]` on one function are one check: the first absorbs the others.
+//!
+//! The first attribute receives the function with all later ones still on it, whatever stands in
+//! between, and after every `cfg_attr` was decided.
+
+use proc_macro2::{Span, TokenStream};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, Meta, Path};
+
+use crate::args::Args;
+use crate::error::Errors;
+use crate::function::Function;
+use crate::message::messages;
+use crate::symbol::Arg;
+
+messages! {
+    per_function(arg) = "`{arg}` belongs to the function: write it on its first `#[rate_limit]`";
+    two_names() =
+        "this function is limited twice, under two names of the attribute: \
+         write `#[rate_limit]` each time, so that its rules are decided together";
+    no_list() = "write the arguments in parentheses: `#[rate_limit(..)]`";
+}
+
+/// The name by which later attributes are known.
+const ATTRIBUTE: &str = "rate_limit";
+/// The crates from which the attribute comes, when it is written with a path.
+const CRATES: &[&str] = &["ratelimit_kit", "ratelimit_macros"];
+/// The first static of an expansion: a function that has it is limited already. A macro cannot learn
+/// under which name it was called, but it can see its own traces.
+pub(crate) const MARKER: &str = "__RATE_LIMIT_RULE";
+
+/// The arguments of every `#[rate_limit]` of `function`, which loses the later ones.
+pub(crate) fn absorb(
+    first: TokenStream,
+    function: &mut Function,
+    errors: &mut Errors,
+) -> Vec<Args> {
+    if function.body_mentions(MARKER) {
+        errors.at_span(Span::call_site(), two_names());
+    }
+    let first = Args::parse(first, Span::call_site(), errors);
+    let renamed = first.get(Arg::Crate).and_then(|given| last_segment(&given.value));
+    let attributes = std::mem::take(&mut function.attrs);
+    let (ours, others): (Vec<_>, Vec<_>) =
+        attributes.into_iter().partition(|attr| is_ours(attr.path(), renamed.as_deref()));
+    function.attrs = others;
+
+    let mut stack = vec![first];
+    for attribute in ours {
+        let Some(later) = arguments(attribute, errors) else { continue };
+        for given in later.iter().filter(|given| given.arg.is_per_function()) {
+            errors.at(&given.name, per_function(&given.name));
+        }
+        stack.push(later);
+    }
+    stack
+}
+
+fn arguments(attribute: Attribute, errors: &mut Errors) -> Option<Args> {
+    let place = attribute.path().span();
+    match attribute.meta {
+        Meta::List(list) => Some(Args::parse(list.tokens, place, errors)),
+        Meta::Path(_) => Some(Args::parse(TokenStream::new(), place, errors)),
+        Meta::NameValue(pair) => {
+            errors.at(pair, no_list());
+            None
+        }
+    }
+}
+
+/// `rate_limit`, or `some::path::rate_limit` out of our own crate: others may have the same name.
+fn is_ours(path: &Path, renamed: Option<&str>) -> bool {
+    let mut segments = path.segments.iter().rev().map(|segment| segment.ident.to_string());
+    if segments.next().is_none_or(|last| last != ATTRIBUTE) {
+        return false;
+    }
+    segments
+        .next()
+        .is_none_or(|parent| CRATES.contains(&parent.as_str()) || renamed == Some(parent.as_str()))
+}
+
+fn last_segment(path: &Expr) -> Option<String> {
+    match path {
+        Expr::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is(path: &str, renamed: Option<&str>) -> bool {
+        is_ours(&syn::parse_str(path).unwrap(), renamed)
+    }
+
+    #[test]
+    fn the_attribute_is_known_by_its_name_and_its_crate() {
+        assert!(is("rate_limit", None));
+        assert!(is("ratelimit_kit::rate_limit", None));
+        assert!(is("::ratelimit_kit::rate_limit", None));
+        assert!(is("kit::rate_limit", Some("kit")));
+        assert!(!is("kit::rate_limit", None));
+        assert!(!is("rocket_governor::rate_limit", None));
+        assert!(!is("instrument", None));
+    }
+}

@@ -1,0 +1,23 @@
+async fn checkout(cart: Cart) -> Result<Order, Error> {
+    if let ::core::result::Result::Err(limited) = {
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::new(
+            "checkout",
+            ::ratelimit_kit::__private::Algorithm::LeakyBucket {
+                capacity: 100,
+                leak: ::ratelimit_kit::__private::Rate::new(
+                    1,
+                    ::core::time::Duration::from_secs(15),
+                ),
+            },
+        );
+        let mut call = ::ratelimit_kit::__private::Call::new();
+        call.wait(::core::time::Duration::from_secs(2));
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::__private::Key::whole_rule());
+        call.run()
+    }
+        .await
+    {
+        return ::ratelimit_kit::__private::reject(limited);
+    }
+    pay(cart).await
+}

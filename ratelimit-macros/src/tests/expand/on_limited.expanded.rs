@@ -1,0 +1,27 @@
+async fn price(id: u64) -> Price {
+    if let ::core::result::Result::Err(limited) = {
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::new(
+            "quote",
+            ::ratelimit_kit::__private::Algorithm::TokenBucket {
+                capacity: 5,
+                refill: ::ratelimit_kit::__private::Rate::per_second(1),
+            },
+        );
+        let mut call = ::ratelimit_kit::__private::Call::new();
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::__private::Key::whole_rule());
+        call.run()
+    }
+        .await
+    {
+        if ::core::matches!(
+            limited, ::ratelimit_kit::__private::RateLimitError::Unavailable(_)
+        ) {
+            return ::ratelimit_kit::__private::answer(
+                limited,
+                |error| Price::unknown(error),
+            );
+        }
+        return { cached(id).await };
+    }
+    fetch(id).await
+}

@@ -1,0 +1,31 @@
+fn import(plan: &Plan, items: &[Item]) -> Result<(), Error> {
+    if let ::core::result::Result::Err(limited) = {
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::new(
+                "plan",
+                ::ratelimit_kit::__private::Algorithm::SlidingCounter {
+                    limit: ::ratelimit_kit::__private::PER_CALL,
+                    window: ::ratelimit_kit::__private::PER_CALL_WINDOW,
+                    sub_windows: 4,
+                },
+            )
+            .mode(::ratelimit_kit::__private::Mode::Shadow)
+            .on_error(::ratelimit_kit::__private::OnError::Closed);
+        let mut call = ::ratelimit_kit::__private::Call::new();
+        let applies: ::core::primitive::bool = !plan.unlimited;
+        if applies {
+            call.check(
+                    &__RATE_LIMIT_RULE,
+                    ::ratelimit_kit::__private::KeyBuilder::new()
+                        .value(&plan.tenant)
+                        .finish(),
+                )
+                .cost_of(items.len())
+                .limit(plan.limit)
+                .window(plan.window);
+        }
+        call.run_blocking()
+    } {
+        return ::ratelimit_kit::__private::reject(limited);
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+async fn send_sms(phone: &str) -> Result<Receipt, SmsError> {
+    if let ::core::result::Result::Err(limited) = {
+        fn __rate_limit_path() -> &'static ::core::primitive::str {
+            ::core::any::type_name_of_val(&__rate_limit_path)
+        }
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::__unnamed(
+            __rate_limit_path,
+            "",
+            ::ratelimit_kit::__private::Algorithm::TokenBucket {
+                capacity: 20,
+                refill: ::ratelimit_kit::__private::Rate::per_second(5),
+            },
+        );
+        let mut call = ::ratelimit_kit::__private::Call::new();
+        call.check(
+            &__RATE_LIMIT_RULE,
+            ::ratelimit_kit::__private::KeyBuilder::new()
+                .text("sms:")
+                .value(&phone)
+                .finish(),
+        );
+        call.run()
+    }
+        .await
+    {
+        return ::ratelimit_kit::__private::reject(limited);
+    }
+    gateway().send(phone).await
+}

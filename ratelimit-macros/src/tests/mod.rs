@@ -1,0 +1,4 @@
+//! Tests of the attribute as a whole. Those of one station are at the end of its file.
+
+mod expand;
+mod messages;
