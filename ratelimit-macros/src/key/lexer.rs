@@ -10,7 +10,7 @@ use crate::message::messages;
 
 messages! {
     unclosed_quote() = "this quote is not closed: text in a key is written `'text'`";
-    double_quote() = "text in a key is written in single quotes: `'text'`";
+    other_quote() = "text in a key is written in straight single quotes: `'text'`";
     bare_text(c) =
         "unexpected `{c}` in the key: text stands in single quotes, and `+` joins, \
          as in `'sms:' + phone`";
@@ -93,7 +93,7 @@ impl<'s> Lexer<'s> {
             self.at += 1;
             text.push_str(self.skip(|c| c != '\''));
             if self.rest().is_empty() {
-                return Err(problem(open..self.at, unclosed_quote()));
+                return Err(problem(open..open + 1, unclosed_quote()));
             }
             self.at += 1;
             if !self.rest().starts_with('\'') {
@@ -108,7 +108,9 @@ impl<'s> Lexer<'s> {
         let here = |len: usize| -> Range<usize> { self.at..self.at + len };
         let operator = OPERATORS.iter().find(|operator| self.rest().starts_with(**operator));
         match (first, operator) {
-            ('"', _) => problem(here(1), double_quote()),
+            ('"' | '`' | '‘' | '’' | '“' | '”', _) => {
+                problem(here(first.len_utf8()), other_quote())
+            }
             ('?' | '=' | '!' | '<' | '>' | '&' | '|', _) => {
                 problem(here(operator.map_or(1, |operator| operator.len())), condition())
             }

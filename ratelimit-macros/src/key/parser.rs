@@ -21,8 +21,11 @@ use crate::message::messages;
 messages! {
     empty_key() =
         "the key is empty: name an argument, or leave `key` out for one budget for all callers";
-    value_missing(found) = "a value is missing before {found}";
+    value_missing_before(found) = "a value is missing before {found}";
+    value_missing_after(found) = "a value is missing after {found}";
     plus_missing(found) = "`+` is missing before {found}";
+    not_open(close) = "this `{close}` closes nothing";
+    parts_without_brackets() = "several parts are written as a list: `[a, b]`";
     not_closed(open) = "this `{open}` is not closed";
     list_inside() = "a list must be the whole key: `[a, b]`";
     empty_list() = "the list is empty: `[a, b]` has one part for each entry";
@@ -32,8 +35,8 @@ messages! {
         "`{name}` is called as a method, and the key language has none: write the key in Rust, \
          without the quotes around it";
     index_of_value() =
-        "only `args` can be indexed, as in `args[0]`: write the key in Rust, without the quotes \
-         around it";
+        "only `args` takes an index here, as in `args[0]`: to index anything else, write the key in \
+         Rust, without the quotes around it";
     index_missing() = "`args` needs the number of an argument, as in `args[0]`";
     header_missing() = "this needs the name of a header, as in `@header['x-api-key']`";
     fraction() = "numbers in a key are whole";
@@ -52,13 +55,16 @@ const DIGITS: usize = 39;
 /// Reads a key.
 pub(super) fn parse(source: &str) -> Result<Key, Problem> {
     let tokens = lex(source)?;
-    let mut parser = Parser { tokens: &tokens, end: source.len(), depth: 0, parts: 0 };
+    let mut parser =
+        Parser { tokens: &tokens, before: None, end: source.len(), depth: 0, parts: 0 };
     parser.key()
 }
 
 struct Parser<'t> {
     /// What is left. The last one is [`Kind::End`] and stays.
     tokens: &'t [Token],
+    /// The last one that was read.
+    before: Option<&'t Token>,
     /// The length of the source.
     end: usize,
     depth: usize,
@@ -78,9 +84,10 @@ impl<'t> Parser<'t> {
     /// Goes on to the next token; the place of this one.
     fn advance(&mut self) -> Range<usize> {
         let at = self.at();
-        if let [_, rest @ ..] = self.tokens
+        if let [token, rest @ ..] = self.tokens
             && !rest.is_empty()
         {
+            self.before = Some(token);
             self.tokens = rest;
         }
         at
@@ -114,7 +121,30 @@ impl<'t> Parser<'t> {
     fn end(&self, parts: Vec<Expr>) -> Result<Key, Problem> {
         match self.kind() {
             Kind::End => Ok(Key { parts }),
-            found => Err(problem(self.at(), plus_missing(found))),
+            Kind::Punct(Punct::Plus | Punct::Elvis) => Err(problem(self.at(), list_inside())),
+            _ => Err(self.operator_missing()),
+        }
+    }
+
+    /// A value stands here, and something that does not go on with it.
+    fn operator_missing(&self) -> Problem {
+        let message = match self.kind() {
+            Kind::Punct(Punct::Comma) => parts_without_brackets(),
+            Kind::Punct(close @ (Punct::CloseParen | Punct::CloseBracket)) => {
+                not_open(close.as_str())
+            }
+            found => plus_missing(found),
+        };
+        problem(self.at(), message)
+    }
+
+    /// A value should stand here.
+    fn value_missing(&self) -> Problem {
+        match self.before {
+            Some(Token { kind: before @ Kind::Punct(_), at }) => {
+                problem(at.clone(), value_missing_after(before))
+            }
+            _ => problem(self.at(), value_missing_before(self.kind())),
         }
     }
 
@@ -137,7 +167,7 @@ impl<'t> Parser<'t> {
             if self.eat(Punct::Comma).is_none() && !self.is(close) {
                 return Err(match self.kind() {
                     Kind::End => problem(open.clone(), not_closed(open_name)),
-                    found => problem(self.at(), plus_missing(found)),
+                    _ => self.operator_missing(),
                 });
             }
         }
@@ -201,7 +231,7 @@ impl<'t> Parser<'t> {
             Kind::Punct(Punct::At) => self.context()?,
             Kind::Punct(Punct::OpenParen) => self.group()?,
             Kind::Punct(Punct::OpenBracket) => return Err(problem(self.at(), list_inside())),
-            found => return Err(problem(self.at(), value_missing(found))),
+            _ => return Err(self.value_missing()),
         };
         match self.kind() {
             Kind::Punct(Punct::Dot | Punct::QuestionDot) => {
@@ -232,7 +262,7 @@ impl<'t> Parser<'t> {
             Some(close) => Ok(Expr { kind: inner.kind, at: open.start..close.end }),
             None => Err(match self.kind() {
                 Kind::End => problem(open, not_closed("(")),
-                found => problem(self.at(), plus_missing(found)),
+                _ => self.operator_missing(),
             }),
         }
     }

@@ -25,6 +25,7 @@ messages! {
         "`args[{index}]` has no name: write a name instead of `_` in the function";
     arguments_not_counted(index, name) =
         "`args[{index}]` cannot be counted past {name}, which may be absent: use the argument's name";
+    argument_number_missing() = "`args` needs the number of an argument, as in `args[0]`";
     args_is_a_name(index) =
         "`args[{index}]` may mean the argument of that number or the argument called `args`: \
          rename that, or write the key in Rust, without the quotes around it";
@@ -107,8 +108,7 @@ pub(super) fn resolve(
 ) -> Result<Key, Vec<Problem>> {
     let mut resolver = Resolver { source, scope, problems: Vec::new(), uses_secret: false };
     let parts: Vec<Vec<Piece>> = key.parts.iter().map(|part| resolver.part(part)).collect();
-    let is_empty = |piece: &Piece| matches!(piece, Piece::Text(text) if text.is_empty());
-    if resolver.problems.is_empty() && parts.iter().flatten().all(is_empty) {
+    if resolver.problems.is_empty() && parts.iter().all(Vec::is_empty) {
         resolver.problems.push(problem(0..source.len(), empty_text()));
     }
     if resolver.problems.is_empty() {
@@ -146,7 +146,9 @@ impl Resolver<'_> {
             }
             ExprKind::Text(text) => {
                 self.check_text(&expr.at);
-                pieces.push(Piece::Text(text.clone()));
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(text.clone()));
+                }
             }
             _ => pieces.extend(self.value(expr, Absent::Refused).map(Piece::Value)),
         }
@@ -282,7 +284,9 @@ impl Resolver<'_> {
         }
         let there = self.names_there();
         let names: Vec<String> = self.scope.names.iter().map(as_written).collect();
-        let message = if let Some(index) = numbered(name) {
+        let message = if name == "args" {
+            argument_number_missing()
+        } else if let Some(index) = numbered(name) {
             numbered_name(name, index)
         } else if let Some(suggestion) = symbol::nearest(name, names.iter().map(String::as_str)) {
             unknown_name_suggestion(name, suggestion, there)
