@@ -5,20 +5,20 @@
 //! #[rate_limit(key = "phone", name = "sms", capacity = 20, refill = 5)]
 //! async fn send(phone: &str) -> Result<(), Error> { body }
 //!
-//! // Output, with `p` for `::ratelimit_kit::__private`
+//! // Output, with `k` for `::ratelimit_kit`
 //! async fn send(phone: &str) -> Result<(), Error> {
 //!     if let ::core::result::Result::Err(limited) = {
-//!         static __RATE_LIMIT_RULE: p::Rule = p::Rule::new(
+//!         static __RATE_LIMIT_RULE: k::Rule = k::Rule::new(
 //!             "sms",
-//!             p::Algorithm::TokenBucket { capacity: 20, refill: p::Rate::per_second(5) },
+//!             k::Algorithm::TokenBucket { capacity: 20, refill: k::Rate::per_second(5) },
 //!         );
-//!         let mut call = p::Call::new();
-//!         call.check(&__RATE_LIMIT_RULE, p::KeyBuilder::new().part(phone).build());
+//!         let mut call = k::__private::Call::new();
+//!         call.check(&__RATE_LIMIT_RULE, k::__private::KeyBuilder::new().value(&phone).finish());
 //!         call.run()
 //!     }
 //!     .await
 //!     {
-//!         return p::reject(limited);
+//!         return k::__private::reject(limited);
 //!     }
 //!     body
 //! }
@@ -71,7 +71,7 @@ fn decision(function: &Function, limits: &Limits, errors: &mut Errors) -> TokenS
     for (index, rule) in limits.rules.iter().enumerate() {
         let name = rule_static(index);
         let value = rule_value(krate, rule, unnamed > 1);
-        statics.extend(quote!(static #name: #krate::__private::Rule = #value;));
+        statics.extend(quote!(static #name: #krate::Rule = #value;));
         checks.extend(rule_check(krate, &call, &name, rule, &scope, errors));
     }
 
@@ -83,7 +83,7 @@ fn decision(function: &Function, limits: &Limits, errors: &mut Errors) -> TokenS
     let wait = limits.wait.as_ref().map(|wait| {
         let wait = match wait {
             Number::Known(known) => known_number(krate, *known),
-            Number::PerCall(expr) => quote!(#krate::__private::window(#expr)),
+            Number::PerCall(expr) => quote!(#expr),
         };
         quote!(#call.wait(#wait);)
     });
@@ -134,8 +134,8 @@ fn rule_value(krate: &Path, rule: &Rule, several: bool) -> TokenStream {
     });
     let sub_windows = needs_sub_windows(rule).then(|| quote!(sub_windows: 1));
     let numbers = numbers.chain(sub_windows);
-    let algorithm = quote!(#krate::__private::Algorithm::#variant { #(#numbers),* });
-    let rule_type = quote!(#krate::__private::Rule);
+    let algorithm = quote!(#krate::Algorithm::#variant { #(#numbers),* });
+    let rule_type = quote!(#krate::Rule);
     let named = match &rule.name {
         Some(name) => quote!(#rule_type::new(#name, #algorithm)),
         None => {
@@ -146,11 +146,11 @@ fn rule_value(krate: &Path, rule: &Rule, several: bool) -> TokenStream {
     };
     let mode = rule.mode.map(|mode| {
         let mode = Ident::new(mode, Span::mixed_site());
-        quote!(.mode(#krate::__private::Mode::#mode))
+        quote!(.mode(#krate::Mode::#mode))
     });
     let on_error = rule.on_error.map(|on_error| {
         let on_error = Ident::new(on_error, Span::mixed_site());
-        quote!(.on_error(#krate::__private::OnError::#on_error))
+        quote!(.on_error(#krate::OnError::#on_error))
     });
     quote!(#named #mode #on_error)
 }
@@ -174,7 +174,7 @@ fn rule_check(
             let key = key_of(key, krate, scope, errors);
             quote!(#call.check(&#name, #key))
         }
-        None => quote!(#call.check(&#name, #krate::__private::Key::whole_rule())),
+        None => quote!(#call.check(&#name, #krate::Key::whole_rule())),
     };
     let cost = rule.cost.as_ref().map(|cost| match cost {
         Number::Known(Known::Count(cost)) => {
@@ -182,7 +182,7 @@ fn rule_check(
             quote!(.cost(#cost))
         }
         Number::Known(_) => TokenStream::new(),
-        Number::PerCall(expr) => quote!(.cost_of(#expr)),
+        Number::PerCall(expr) => quote!(.cost(#expr)),
     });
     let numbers = rule.numbers.iter().map(|(arg, number)| match number {
         Number::Known(_) => TokenStream::new(),
@@ -222,7 +222,7 @@ fn answer(function: &Function, limits: &Limits) -> TokenStream {
     let unavailable = limits.on_unavailable.as_ref().map(|handler| {
         let handled = handled(krate, handler);
         quote! {
-            if ::core::matches!(#limited, #krate::__private::RateLimitError::Unavailable(_)) {
+            if ::core::matches!(#limited, #krate::RateLimitError::Unavailable(_)) {
                 #handled
             }
         }
@@ -260,7 +260,7 @@ fn known_number(krate: &Path, known: Known) -> TokenStream {
         }
         Known::Rate { permits, micros } => {
             let permits = Literal::u64_unsuffixed(permits);
-            let rate = quote!(#krate::__private::Rate);
+            let rate = quote!(#krate::Rate);
             match micros {
                 1_000_000 => quote!(#rate::per_second(#permits)),
                 60_000_000 => quote!(#rate::per_minute(#permits)),

@@ -205,6 +205,9 @@ pub enum ConfigError {
         /// The number given.
         sub_windows: u32,
     },
+    /// A limit, rate, window or wait below zero, given per call.
+    #[error("a limit, rate or window is negative")]
+    NegativeNumber,
     /// Numbers of another algorithm than the rule's: their state is not comparable.
     #[error("a call has numbers of another algorithm than its rule")]
     OtherAlgorithm,

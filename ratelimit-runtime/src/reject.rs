@@ -3,12 +3,34 @@
 use crate::error::RateLimitError;
 
 /// A return type that can say that the body did not run.
+///
+/// `Result` can when its error implements `From<RateLimitError>`, and `Option` by `None`. A type of
+/// your own can when it implements this trait:
+///
+/// ```
+/// # use ratelimit_runtime::{FromRateLimitError, RateLimitError};
+/// enum Reply {
+///     Done(String),
+///     ComeBackLater,
+/// }
+///
+/// impl FromRateLimitError for Reply {
+///     fn from_rate_limit_error(_: RateLimitError) -> Self {
+///         Self::ComeBackLater
+///     }
+/// }
+/// ```
+///
+/// For a type of somebody else, write `on_limited = ..` in the attribute.
 #[diagnostic::on_unimplemented(
     message = "`#[rate_limit]` cannot make a `{Self}` when the body does not run",
-    note = "return a `Result` whose error implements `From<RateLimitError>`, or write `on_limited = …`"
+    label = "this type has no way to say that the call was limited",
+    note = "return a `Result` whose error implements `From<RateLimitError>`, or an `Option`",
+    note = "or implement `FromRateLimitError` for your own type",
+    note = "or say what to return: `on_limited = ..`"
 )]
 pub trait FromRateLimitError {
-    /// The value to return instead of running the body.
+    /// What is returned instead of the body's value.
     fn from_rate_limit_error(error: RateLimitError) -> Self;
 }
 

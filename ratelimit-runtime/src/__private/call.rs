@@ -1,0 +1,407 @@
+//! [`Call`]: the checks of one call of an annotated function.
+
+use std::time::Duration;
+
+use smallvec::SmallVec;
+
+use super::number::{Count, IntoRate, IntoWindow, Negative};
+use crate::decision::Decision;
+use crate::error::{ConfigError, Mistake, RateLimitError};
+use crate::key::Key;
+use crate::limiter::Limiter;
+use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
+
+/// The checks of one call. Owns all it needs, so that nothing is borrowed while it waits.
+#[derive(Debug, Default)]
+#[must_use = "a call decides nothing until it is run"]
+pub struct Call {
+    checks: SmallVec<[Check<'static>; 1]>,
+    limiter: Option<Limiter>,
+    wait: Option<Duration>,
+    /// The first mistake in the numbers of the call, which has no other way to be reported.
+    mistake: Option<Mistake>,
+}
+
+impl Call {
+    /// No checks yet, on the limiter of the process.
+    #[inline]
+    pub fn new() -> Self {
+        Self { checks: SmallVec::new(), limiter: None, wait: None, mistake: None }
+    }
+
+    /// On a limiter of the function's own choice. Before all checks: a key may need its secret.
+    pub fn on(&mut self, limiter: &Limiter) {
+        self.limiter = Some(limiter.clone());
+    }
+
+    /// The hash tag that puts the rules of this call into one slot of a Redis Cluster. All other
+    /// stores keep them together anyway.
+    pub fn group(&mut self, _tag: Key) {}
+
+    /// How long the call may wait for its turn in the line of a leaky bucket. Before all checks.
+    pub fn wait(&mut self, longest: impl IntoWindow) {
+        match longest.into_window() {
+            Ok(longest) => self.wait = Some(longest),
+            Err(Negative) => self.negative_number(),
+        }
+    }
+
+    /// The secret for `hash(..)` in a key.
+    pub fn secret(&self) -> Option<&[u8]> {
+        match &self.limiter {
+            Some(limiter) => limiter.key_secret(),
+            None => Limiter::installed().ok().and_then(Limiter::key_secret),
+        }
+    }
+
+    /// Adds a check. What follows is about this one.
+    #[inline]
+    pub fn check(&mut self, rule: &'static Rule, key: Key) -> &mut Self {
+        let check = Check::new(rule, key);
+        self.checks.push(match self.wait {
+            Some(longest) => check.max_delay(longest),
+            None => check,
+        });
+        self
+    }
+
+    /// How many permits it takes.
+    pub fn cost(&mut self, cost: impl Count) -> &mut Self {
+        match cost.count() {
+            Ok(cost) => self.change(|check| check.cost(cost)),
+            Err(Negative) => {
+                if let Some(rule) = self.applied_rule() {
+                    self.mistake.get_or_insert(Mistake::NegativeCost { rule: rule.name().into() });
+                }
+                self
+            }
+        }
+    }
+
+    /// A bucket's capacity for this call.
+    pub fn capacity(&mut self, number: impl Count) -> &mut Self {
+        self.count(number.count())
+    }
+
+    /// A window's limit for this call.
+    pub fn limit(&mut self, number: impl Count) -> &mut Self {
+        self.count(number.count())
+    }
+
+    /// A token bucket's rate for this call.
+    pub fn refill(&mut self, rate: impl IntoRate) -> &mut Self {
+        self.rate(rate.into_rate())
+    }
+
+    /// A leaky bucket's rate for this call.
+    pub fn leak(&mut self, rate: impl IntoRate) -> &mut Self {
+        self.rate(rate.into_rate())
+    }
+
+    /// A window's length for this call.
+    pub fn window(&mut self, window: impl IntoWindow) -> &mut Self {
+        let new = window.into_window();
+        self.number(new, |algorithm, new| match algorithm {
+            Algorithm::FixedWindow { window, .. }
+            | Algorithm::SlidingLog { window, .. }
+            | Algorithm::SlidingCounter { window, .. } => *window = new,
+            Algorithm::TokenBucket { .. } | Algorithm::LeakyBucket { .. } => {}
+        })
+    }
+
+    /// A sliding counter's number of parts for this call.
+    pub fn sub_windows(&mut self, number: impl Count) -> &mut Self {
+        // A number that does not fit is far above the maximum, which is reported.
+        let new = number.count().map(|new| u32::try_from(new).unwrap_or(u32::MAX));
+        self.number(new, |algorithm, new| {
+            if let Algorithm::SlidingCounter { sub_windows, .. } = algorithm {
+                *sub_windows = new;
+            }
+        })
+    }
+
+    /// Decides all checks, and waits for the turn of the call if it may. `Ok`: the body may run.
+    #[inline]
+    pub async fn run(self) -> Result<(), RateLimitError> {
+        let Some(limiter) = self.limiter()? else { return Ok(()) };
+        let decision = limiter.check_all(&self.checks).await?;
+        if let Some(delay) = self.delay(&decision) {
+            limiter.sleep(delay).await;
+        }
+        Ok(())
+    }
+
+    /// As [`run`](Self::run), for functions that are not async.
+    #[inline]
+    pub fn run_blocking(self) -> Result<(), RateLimitError> {
+        let Some(limiter) = self.limiter()? else { return Ok(()) };
+        let decision = limiter.check_all_blocking(&self.checks)?;
+        if let Some(delay) = self.delay(&decision) {
+            limiter.sleep_blocking(delay);
+        }
+        Ok(())
+    }
+
+    /// The limiter that decides; `None` when there is nothing to decide.
+    fn limiter(&self) -> Result<Option<&Limiter>, RateLimitError> {
+        if let Some(mistake) = &self.mistake {
+            return Err(mistake.clone().into());
+        }
+        if self.checks.is_empty() {
+            return Ok(None);
+        }
+        match &self.limiter {
+            Some(limiter) => Ok(Some(limiter)),
+            None => Limiter::installed().map(Some),
+        }
+    }
+
+    fn delay(&self, decision: &Decision) -> Option<Duration> {
+        self.wait.map(|_| decision.delay()).filter(|delay| !delay.is_zero())
+    }
+
+    fn count(&mut self, number: Result<u64, Negative>) -> &mut Self {
+        self.number(number, |algorithm, new| match algorithm {
+            Algorithm::TokenBucket { capacity, .. } | Algorithm::LeakyBucket { capacity, .. } => {
+                *capacity = new;
+            }
+            Algorithm::FixedWindow { limit, .. }
+            | Algorithm::SlidingLog { limit, .. }
+            | Algorithm::SlidingCounter { limit, .. } => *limit = new,
+        })
+    }
+
+    fn rate(&mut self, rate: Result<Rate, Negative>) -> &mut Self {
+        self.number(rate, |algorithm, new| match algorithm {
+            Algorithm::TokenBucket { refill: rate, .. }
+            | Algorithm::LeakyBucket { leak: rate, .. } => *rate = new,
+            Algorithm::FixedWindow { .. }
+            | Algorithm::SlidingLog { .. }
+            | Algorithm::SlidingCounter { .. } => {}
+        })
+    }
+
+    /// Sets one number of the last check.
+    fn number<T>(
+        &mut self,
+        number: Result<T, Negative>,
+        set: impl FnOnce(&mut Algorithm, T),
+    ) -> &mut Self {
+        match number {
+            Ok(number) => self.change(|check| {
+                let mut numbers = check.algorithm();
+                set(&mut numbers, number);
+                check.numbers(numbers)
+            }),
+            Err(Negative) => {
+                if self.applied_rule().is_some() {
+                    self.negative_number();
+                }
+                self
+            }
+        }
+    }
+
+    fn change(&mut self, change: impl FnOnce(Check<'static>) -> Check<'static>) -> &mut Self {
+        if let Some(check) = self.checks.pop() {
+            self.checks.push(change(check));
+        }
+        self
+    }
+
+    /// The rule of the last check, unless it is off: then its numbers do not matter.
+    fn applied_rule(&self) -> Option<&'static Rule> {
+        let rule = self.checks.last()?.rule();
+        (rule.current_mode() != Mode::Off).then_some(rule)
+    }
+
+    fn negative_number(&mut self) {
+        self.mistake.get_or_insert(ConfigError::NegativeNumber.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+    use crate::clock::{Clock, ManualClock};
+
+    static BUCKET: Rule =
+        Rule::new("bucket", Algorithm::TokenBucket { capacity: 5, refill: Rate::per_second(1) });
+    static LINE: Rule =
+        Rule::new("line", Algorithm::LeakyBucket { capacity: 5, leak: Rate::per_second(1) });
+    static COUNTER: Rule = Rule::new(
+        "counter",
+        Algorithm::SlidingCounter { limit: 5, window: Duration::from_secs(60), sub_windows: 1 },
+    );
+    static OFF: Rule =
+        Rule::new("off", Algorithm::TokenBucket { capacity: 5, refill: Rate::per_second(1) })
+            .mode(Mode::Off);
+
+    fn clock() -> ManualClock {
+        ManualClock::new()
+    }
+
+    fn limiter(clock: &ManualClock) -> Limiter {
+        Limiter::builder().clock(Clock::Manual(clock.clone())).build().unwrap()
+    }
+
+    fn call(limiter: &Limiter) -> Call {
+        let mut call = Call::new();
+        call.on(limiter);
+        call
+    }
+
+    fn numbers(set: impl FnOnce(&mut Call)) -> Algorithm {
+        let mut call = Call::new();
+        set(&mut call);
+        call.checks.last().unwrap().algorithm()
+    }
+
+    #[test]
+    fn a_call_without_checks_decides_nothing() {
+        assert!(Call::new().run_blocking().is_ok());
+    }
+
+    #[test]
+    fn numbers_of_the_call_replace_those_of_the_rule() {
+        let set = numbers(|call| {
+            call.check(&BUCKET, Key::whole_rule()).capacity(7_u8).refill(Rate::per_minute(3));
+        });
+        assert_eq!(set, Algorithm::TokenBucket { capacity: 7, refill: Rate::per_minute(3) });
+
+        let set = numbers(|call| {
+            call.check(&LINE, Key::whole_rule()).capacity(7_i64).leak(9_usize);
+        });
+        assert_eq!(set, Algorithm::LeakyBucket { capacity: 7, leak: Rate::per_second(9) });
+
+        let set = numbers(|call| {
+            call.check(&COUNTER, Key::whole_rule()).limit(&8_u32).window(30).sub_windows(4_u64);
+        });
+        let window = Duration::from_secs(30);
+        assert_eq!(set, Algorithm::SlidingCounter { limit: 8, window, sub_windows: 4 });
+    }
+
+    #[test]
+    fn a_cost_can_be_any_integer() {
+        let clock = clock();
+        let limiter = limiter(&clock);
+        let run = |cost: &dyn Fn(&mut Call)| {
+            let mut call = call(&limiter);
+            cost(call.check(&BUCKET, Key::from("a")));
+            call.run_blocking()
+        };
+        assert!(
+            run(&|call| {
+                call.cost(3_i8);
+            })
+            .is_ok()
+        );
+        assert!(matches!(
+            run(&|call| {
+                call.cost(3_u128);
+            }),
+            Err(RateLimitError::Refused(_))
+        ));
+        let exceeds =
+            Mistake::CostExceedsCapacity { rule: "bucket".into(), cost: u64::MAX, limit: 5 };
+        match run(&|call| {
+            call.cost(u128::MAX);
+        }) {
+            Err(RateLimitError::Mistake(mistake)) => assert_eq!(mistake, exceeds),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn negative_numbers_are_mistakes() {
+        let clock = clock();
+        let limiter = limiter(&clock);
+        let mistake = |rule: &'static Rule, set: &dyn Fn(&mut Call)| {
+            let mut call = call(&limiter);
+            set(call.check(rule, Key::whole_rule()));
+            match call.run_blocking() {
+                Err(RateLimitError::Mistake(mistake)) => mistake,
+                other => panic!("{other:?}"),
+            }
+        };
+        let negative = Mistake::from(ConfigError::NegativeNumber);
+        assert_eq!(
+            mistake(&BUCKET, &|call| {
+                call.cost(-1);
+            }),
+            Mistake::NegativeCost { rule: "bucket".into() }
+        );
+        assert_eq!(
+            mistake(&BUCKET, &|call| {
+                call.capacity(-1);
+            }),
+            negative
+        );
+        assert_eq!(
+            mistake(&BUCKET, &|call| {
+                call.refill(-1);
+            }),
+            negative
+        );
+        assert_eq!(
+            mistake(&COUNTER, &|call| {
+                call.window(-1);
+            }),
+            negative
+        );
+        assert_eq!(
+            mistake(&COUNTER, &|call| {
+                call.sub_windows(-1);
+            }),
+            negative
+        );
+    }
+
+    #[test]
+    fn the_numbers_of_a_rule_that_is_off_do_not_matter() {
+        let clock = clock();
+        let mut call = call(&limiter(&clock));
+        call.check(&OFF, Key::whole_rule()).cost(-1).capacity(-1);
+        assert!(call.run_blocking().is_ok());
+    }
+
+    #[test]
+    fn a_call_waits_for_its_turn() {
+        let clock = clock();
+        let limiter = limiter(&clock);
+        let turn = || {
+            let mut call = call(&limiter);
+            call.wait(2);
+            call.check(&LINE, Key::whole_rule());
+            call.run()
+        };
+        let mut context = Context::from_waker(Waker::noop());
+        let (mut first, mut second) = (pin!(turn()), pin!(turn()));
+        assert!(matches!(first.as_mut().poll(&mut context), Poll::Ready(Ok(()))));
+        assert!(second.as_mut().poll(&mut context).is_pending(), "a second behind the first");
+        clock.advance(Duration::from_secs(1));
+        assert!(matches!(second.as_mut().poll(&mut context), Poll::Ready(Ok(()))));
+    }
+
+    #[test]
+    fn a_longer_line_than_the_wait_refuses() {
+        let clock = clock();
+        let limiter = limiter(&clock);
+        for _ in 0..3 {
+            limiter.check_blocking(&Check::new(&LINE, Key::whole_rule())).unwrap();
+        }
+        let mut call = call(&limiter);
+        call.wait(Duration::from_secs(2));
+        call.check(&LINE, Key::whole_rule());
+        assert!(matches!(call.run_blocking(), Err(RateLimitError::Refused(_))));
+    }
+
+    #[test]
+    fn a_running_call_can_move_to_another_thread() {
+        fn is_send(_: impl Send) {}
+        is_send(Call::new().run());
+    }
+}
