@@ -7,14 +7,14 @@
 //! KeyBuilder::new()
 //!     .text("user:")
 //!     .value_or(
-//!         &key::maybe(&key::optional(&user).map(|it| &it.name)).map(|it| key::lower(it)),
+//!         &key::lower(&key::or_nothing(&key::optional(&user).map(|it| &it.name))),
 //!         "anonymous",
 //!     )
 //!     .finish()
 //! ```
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 
 use super::ast::FieldName;
 use super::resolve::{Function, Key, Piece, Place, Value};
@@ -31,21 +31,17 @@ pub(super) struct Target<'a> {
 
 impl Target<'_> {
     pub(super) fn key(&self, key: &Key) -> TokenStream {
-        let krate = self.krate;
         let mut chain = self.builder(key.uses_secret);
         for (n, part) in key.parts.iter().enumerate() {
             if n > 0 {
                 chain.extend(quote!(.part()));
             }
-            for piece in part {
-                chain.extend(self.piece(piece));
-            }
+            chain.extend(part.iter().map(|piece| self.piece(piece)));
         }
-        let _ = krate;
         quote!(#chain.finish())
     }
 
-    pub(super) fn builder(&self, uses_secret: bool) -> TokenStream {
+    fn builder(&self, uses_secret: bool) -> TokenStream {
         let Self { krate, secret, .. } = self;
         if uses_secret {
             quote!(#krate::__private::KeyBuilder::with_secret(#secret))
@@ -79,89 +75,127 @@ impl Target<'_> {
             Value::Constant(text) => quote!(#text),
             Value::Place(place) => self.place(place),
             Value::First(values) => self.first(values),
-            Value::Call(function, value) => {
-                let function = self.call(*function, &self.present(value));
-                quote!(&#function)
+            Value::Call(function, argument) => {
+                self.call(*function, &self.present(argument), self.span_of(argument))
             }
         }
     }
 
     /// A reference to a `MaybeKeyPart`.
     fn maybe_absent(&self, value: &Value) -> TokenStream {
-        let Value::Call(function, value) = value else { return self.present(value) };
-        let krate = self.krate;
-        let it = Ident::new("it", Span::mixed_site());
-        let value = self.maybe_absent(value);
-        let call = self.call(*function, &quote!(#it));
-        quote!(&#krate::__private::key::maybe(#value).map(|#it| #call))
+        match value {
+            Value::Call(function, argument) => {
+                self.call(*function, &self.or_nothing(argument), self.span_of(argument))
+            }
+            value => self.present(value),
+        }
+    }
+
+    /// A reference to a `KeyPart` that writes nothing when the value is not there.
+    fn or_nothing(&self, value: &Value) -> TokenStream {
+        match value {
+            Value::Place(place) => {
+                let span = self.span_of_place(place);
+                let (name, value) = (self.function("or_nothing", span), self.place(place));
+                quote_spanned!(span=> &#name(#value))
+            }
+            value => self.maybe_absent(value),
+        }
     }
 
     /// A reference to the first value that is there.
     fn first(&self, values: &[Value]) -> TokenStream {
-        let krate = self.krate;
         match values {
             [] => TokenStream::new(),
             [value] => self.present(value),
             [value, rest @ ..] => {
+                let span = self.span_of(value);
+                let name = self.function("first", span);
                 let (value, rest) = (self.maybe_absent(value), self.first(rest));
-                quote!(&#krate::__private::key::first(#value, #rest))
+                quote_spanned!(span=> &#name(#value, #rest))
             }
         }
     }
 
-    fn call(&self, function: Function, value: &TokenStream) -> TokenStream {
-        let krate = self.krate;
-        match function {
-            Function::Lower => quote!(#krate::__private::key::lower(#value)),
-            Function::Trim => quote!(#krate::__private::key::trim(#value)),
-            Function::Hash => quote!(#krate::__private::key::hash(#value)),
-            Function::Prefix { bits } => quote!(#krate::__private::key::prefix(#value, #bits)),
-        }
+    fn call(&self, function: Function, value: &TokenStream, span: Span) -> TokenStream {
+        let (name, bits) = match function {
+            Function::Lower => ("lower", None),
+            Function::Trim => ("trim", None),
+            Function::Hash => ("hash", None),
+            Function::Prefix { bits } => ("prefix", Some(Literal::u8_unsuffixed(bits))),
+        };
+        let name = self.function(name, span);
+        let bits = bits.into_iter();
+        quote_spanned!(span=> &#name(#value #(, #bits)*))
+    }
+
+    /// The path of a function of the runtime, all of it at one place: an expression that begins
+    /// somewhere else is drawn across everything in between.
+    fn function(&self, name: &str, span: Span) -> TokenStream {
+        let krate = self.krate.to_token_stream().into_iter().map(|mut token| {
+            token.set_span(token.span().located_at(span));
+            token
+        });
+        let krate: TokenStream = krate.collect();
+        let name = Ident::new(name, span);
+        quote_spanned!(span=> #krate::__private::key::#name)
     }
 
     /// A reference to the place, or to an `Option` of one when there is a `?.` on the way.
     fn place(&self, place: &Place) -> TokenStream {
-        let krate = self.krate;
-        let root = &place.root;
+        let span = self.span_of_place(place);
+        let mut root = place.root.clone();
+        root.set_span(root.span().located_at(span));
         let fields = self.fields(&place.fields);
-        let mut tokens = quote!(&#root #fields);
+        let direct = quote_spanned!(span=> &#root #fields);
+        let Some((last, before)) = place.behind.split_last() else { return direct };
+
+        let optional = self.function("optional", span);
+        // A name that the key cannot mean.
         let it = Ident::new("it", Span::mixed_site());
-        for (n, fields) in place.behind.iter().enumerate() {
+        let mut tokens = quote_spanned!(span=> #optional(#direct));
+        for fields in before {
             let fields = self.fields(fields);
-            tokens = if n == 0 {
-                quote!(#krate::__private::key::optional(#tokens))
-            } else {
-                quote!(#tokens)
-            };
-            tokens = if n + 1 == place.behind.len() {
-                quote!(&#tokens.map(|#it| &#it #fields))
-            } else {
-                quote!(#tokens.and_then(|#it| #krate::__private::key::optional(&#it #fields)))
-            };
+            tokens.extend(quote_spanned!(span=> .and_then(|#it| #optional(&#it #fields))));
         }
-        tokens
+        let fields = self.fields(last);
+        quote_spanned!(span=> &#tokens.map(|#it| &#it #fields))
     }
 
     fn fields(&self, fields: &[FieldName]) -> TokenStream {
-        fields
-            .iter()
-            .map(|field| match field {
-                FieldName::Named(name) => {
-                    let name = field_ident(name, self.at);
-                    quote_spanned!(self.at=> .#name)
-                }
-                FieldName::Indexed(index) => {
-                    let mut index = Literal::u32_unsuffixed(*index);
-                    index.set_span(self.at);
-                    quote_spanned!(self.at=> .#index)
-                }
-            })
-            .collect()
+        let span = self.at;
+        let field = |field: &FieldName| match field {
+            FieldName::Named(name) => {
+                let name = field_ident(name, span);
+                quote_spanned!(span=> .#name)
+            }
+            FieldName::Indexed(index) => {
+                let mut index = Literal::u32_unsuffixed(*index);
+                index.set_span(span);
+                quote_spanned!(span=> .#index)
+            }
+        };
+        fields.iter().map(field).collect()
     }
 
+    /// Where the compiler reports a wrong type.
     fn span_of(&self, value: &Value) -> Span {
-        let _ = value;
-        self.at
+        match value {
+            Value::Constant(_) => self.at,
+            Value::Place(place) => self.span_of_place(place),
+            Value::Call(_, value) => self.span_of(value),
+            Value::First(values) => values.first().map_or(self.at, |value| self.span_of(value)),
+        }
+    }
+
+    /// A parameter's type is written at the parameter; that of a field is not in sight, so there
+    /// the key is the better place.
+    fn span_of_place(&self, place: &Place) -> Span {
+        if place.fields.is_empty() && place.root != "self" {
+            self.at.located_at(place.root.span())
+        } else {
+            self.at
+        }
     }
 }
 

@@ -9,64 +9,76 @@ use sha2::Sha256;
 use super::part::{KeyPart, KeyWriter, MaybeKeyPart, Optional};
 use super::shorten::hex128;
 
-/// `a ?: b`: the value, or the default when the value is `None` or the empty text.
-#[inline]
-pub fn first<'v, T, D>(value: &'v T, default: &'v D) -> First<'v, T::Part, D>
-where
-    T: MaybeKeyPart + ?Sized,
-    D: KeyPart + ?Sized,
-{
-    First { value: value.key_part(), default }
-}
-
-/// A value that may be missing, as an `Option` of what it holds: for a function inside of `?:`.
-#[inline]
-pub fn maybe<T: MaybeKeyPart + ?Sized>(value: &T) -> Option<&T::Part> {
-    value.key_part()
-}
-
 /// `a?.b`: what is in the `Option`.
 #[inline]
 pub fn optional<T: Optional + ?Sized>(value: &T) -> Option<&T::Inner> {
     value.as_option()
 }
 
+// No bounds on the rest: where a wrapper is used as a `KeyPart`, the compiler says what is wrong
+// with the value in it, and says it once.
+
+/// `a ?: b`: the value, or the default when the value is `None` or the empty text.
+#[inline]
+pub fn first<'v, T: ?Sized, D: ?Sized>(value: &'v T, default: &'v D) -> First<'v, T, D> {
+    First { value, default }
+}
+
+/// `f(a) ?: b`, for the `a`: nothing when it is `None`. The function makes nothing of that, and the
+/// default takes its place.
+#[inline]
+pub fn or_nothing<T: ?Sized>(value: &T) -> OrNothing<'_, T> {
+    OrNothing(value)
+}
+
 /// `lower(a)`: in lower case.
 #[inline]
-pub fn lower<T: KeyPart + ?Sized>(value: &T) -> Lower<'_, T> {
+pub fn lower<T: ?Sized>(value: &T) -> Lower<'_, T> {
     Lower(value)
 }
 
 /// `trim(a)`: without the blanks before and after.
 #[inline]
-pub fn trim<T: KeyPart + ?Sized>(value: &T) -> Trim<'_, T> {
+pub fn trim<T: ?Sized>(value: &T) -> Trim<'_, T> {
     Trim(value)
 }
 
 /// `hash(a)`: HMAC-SHA256 with the limiter's secret, cut to 128 bits, in hex.
 #[inline]
-pub fn hash<T: KeyPart + ?Sized>(value: &T) -> Hashed<'_, T> {
+pub fn hash<T: ?Sized>(value: &T) -> Hashed<'_, T> {
     Hashed(value)
 }
 
 /// `prefix(a, bits)`: the network of an IPv4 address, and the /64 of an IPv6 address.
 #[inline]
-pub fn prefix<T: KeyPart + ?Sized>(value: &T, bits: u8) -> Prefix<'_, T> {
+pub fn prefix<T: ?Sized>(value: &T, bits: u8) -> Prefix<'_, T> {
     Prefix(value, bits)
 }
 
 /// See [`first`].
 pub struct First<'v, T: ?Sized, D: ?Sized> {
-    value: Option<&'v T>,
+    value: &'v T,
     default: &'v D,
 }
 
-impl<T: KeyPart + ?Sized, D: KeyPart + ?Sized> KeyPart for First<'_, T, D> {
+impl<T: MaybeKeyPart + ?Sized, D: KeyPart + ?Sized> KeyPart for First<'_, T, D> {
     #[inline]
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        let wrote = self.value.is_some_and(|value| key.try_append(value));
+        let wrote = self.value.key_part().is_some_and(|value| key.try_append(value));
         if !wrote {
             self.default.append_to(key);
+        }
+    }
+}
+
+/// See [`or_nothing`].
+pub struct OrNothing<'v, T: ?Sized>(&'v T);
+
+impl<T: MaybeKeyPart + ?Sized> KeyPart for OrNothing<'_, T> {
+    #[inline]
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        if let Some(value) = self.0.key_part() {
+            value.append_to(key);
         }
     }
 }

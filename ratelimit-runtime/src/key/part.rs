@@ -257,28 +257,34 @@ macro_rules! pointers {
 
 pointers! { &T, &mut T, Box<T>, Rc<T>, Arc<T> }
 
-/// Only for its message: no `Option` implements it, so none is a [`KeyPart`].
+/// Only for its message: nothing implements it, so no `Option` is a [`KeyPart`].
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "an `Option` in a rate limit key needs a default",
+    message = "an `Option` needs a default to be a part of a rate limit key",
     label = "may be `None`",
-    note = "in a key expression, write what stands for `None`: `x ?: 'anonymous'`",
-    note = "in a Rust key, write it with `unwrap_or`, `map_or` or the like"
+    note = "in a key expression, write what stands for `None` after `?:`, as in `user ?: 'anonymous'`",
+    note = "in a Rust key, use `unwrap_or` or the like"
 )]
 pub trait HasDefault {}
 
+/// [`HasDefault`] is about this type, because the compiler shows the message of a condition only
+/// when it is about another type than the implementation.
+#[doc(hidden)]
+pub struct OptionOf<T>(std::marker::PhantomData<T>);
+
 impl<T> KeyPart for Option<T>
 where
-    Option<T>: HasDefault,
+    OptionOf<T>: HasDefault,
 {
     fn append_to(&self, _key: &mut KeyWriter<'_>) {}
 }
 
 /// A [`KeyPart`], or an `Option` of one: what may stand before `?:`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a part of a rate limit key",
+    message = "`{Self}` cannot stand before `?:` in a rate limit key",
     label = "neither a `KeyPart` nor an `Option` of one",
-    note = "name a field of it that can, such as `x.id`, or implement `KeyPart` for `{Self}`"
+    note = "text, whole numbers, `bool`, `char` and addresses are; for an own type, name a field of it \
+            or implement `KeyPart`"
 )]
 pub trait MaybeKeyPart {
     /// What it holds.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::functions::{first, hash, lower, maybe, optional, prefix, trim};
+use super::functions::{first, hash, lower, optional, or_nothing, prefix, trim};
 use super::shorten::MAX;
 use super::*;
 
@@ -91,7 +91,10 @@ fn a_default_stands_for_none_and_for_the_empty_text() {
     assert_eq!(or(key().value_or(&Some(&Some(Arc::<str>::from("ann"))), "nobody")), "ann");
     assert_eq!(or(key().value_or(&Some(None::<u8>), "nobody")), "nobody");
     assert_eq!(or(key().value_or(&None::<u8>, &first("", "last"))), "last");
-    assert_eq!(or(key().value_or(&maybe(&Some(" ")).map(trim), "nobody")), "nobody");
+    assert_eq!(or(key().value_or(&trim(&or_nothing(&Some(" "))), "nobody")), "nobody");
+    assert_eq!(or(key().value_or(&lower(&or_nothing(&None::<&str>)), "nobody")), "nobody");
+    assert_eq!(or(key().value_or(&prefix(&or_nothing(&None::<IpAddr>), 24), "nobody")), "nobody");
+    assert_eq!(or(key().value_or(&lower(&or_nothing(&Some("Ann"))), "nobody")), "ann");
     assert_eq!(or(key().value_or(&None::<u8>, &5)), "5");
 }
 

@@ -8,16 +8,65 @@ use super::{compile_on, on, valid_keys};
 /// 20,000 on every run; `KEY_CASES=1000000 cargo test -p ratelimit-macros any_` for more.
 fn cases() -> ProptestConfig {
     let cases = std::env::var("KEY_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases.unwrap_or(20_000)) }
+    ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(cases.unwrap_or(20_000))
+    }
 }
 
 /// What a key is made of, right or wrong.
 fn fragment() -> impl Strategy<Value = String> {
     let words = [
-        "phone", "user", "req", "self", "args", "type", "r#type", "to", "短信", "nobody", "'", "'a'",
-        "'{phone}'", "''", "\"", "0", "7", "99999999999999999999", "true", "+", ".", "?.", "?:",
-        "?", ":", ",", "(", ")", "[", "]", "[0]", "#", "@", "@ip", "lower(", "trim(", "hash(",
-        "prefix(", ", 24)", ", 33)", " ", "\n", "\\", "{", "}", "await", "id", "_", "é", "\u{0}",
+        "phone",
+        "user",
+        "req",
+        "self",
+        "args",
+        "type",
+        "r#type",
+        "to",
+        "短信",
+        "nobody",
+        "'",
+        "'a'",
+        "'{phone}'",
+        "''",
+        "\"",
+        "0",
+        "7",
+        "99999999999999999999",
+        "true",
+        "+",
+        ".",
+        "?.",
+        "?:",
+        "?",
+        ":",
+        ",",
+        "(",
+        ")",
+        "[",
+        "]",
+        "[0]",
+        "#",
+        "@",
+        "@ip",
+        "lower(",
+        "trim(",
+        "hash(",
+        "prefix(",
+        ", 24)",
+        ", 33)",
+        " ",
+        "\n",
+        "\\",
+        "{",
+        "}",
+        "await",
+        "id",
+        "_",
+        "é",
+        "\u{0}",
     ];
     prop_oneof![
         8 => select(words.to_vec()).prop_map(str::to_owned),
@@ -27,7 +76,8 @@ fn fragment() -> impl Strategy<Value = String> {
 
 /// A valid key with a few of its characters taken out, put in or swapped.
 fn mutation() -> impl Strategy<Value = String> {
-    let edit = (any::<prop::sample::Index>(), 0..3_usize, prop_oneof![Just(String::new()), fragment()]);
+    let edit =
+        (any::<prop::sample::Index>(), 0..3_usize, prop_oneof![Just(String::new()), fragment()]);
     (select(valid_keys()), prop::collection::vec(edit, 1..4)).prop_map(|(key, edits)| {
         let mut chars: Vec<char> = key.chars().collect();
         for (at, remove, insert) in edits {
@@ -88,7 +138,8 @@ fn any_text_compiles_or_has_a_message() {
 
 #[test]
 fn no_key_is_too_deep_or_too_long_for_a_message() {
-    for unit in ["(", "lower(", "a+", "a?:", "a.", "a?.", "'", "[", "args[", "@", "#", "'{phone}'+"] {
+    for unit in ["(", "lower(", "a+", "a?:", "a.", "a?.", "'", "[", "args[", "@", "#", "'{phone}'+"]
+    {
         for count in [63, 64, 65, 100_000] {
             check(&unit.repeat(count)).unwrap();
             check(&format!("{}phone", unit.repeat(count))).unwrap();

@@ -34,11 +34,8 @@ fn on() -> Function {
 }
 
 fn compile_on(function: &Function, source: &str) -> Result<TokenStream, Vec<Problem>> {
-    let target = Target {
-        krate: &parse_quote!(kit),
-        secret: &quote!(secret()),
-        at: Span::call_site(),
-    };
+    let target =
+        Target { krate: &parse_quote!(kit), secret: &quote!(secret()), at: Span::call_site() };
     compile_source(source, &function.scope(), &target)
 }
 
@@ -89,9 +86,9 @@ fn tables() -> Vec<(PathBuf, String)> {
 
 /// All keys in the tables that compile.
 fn valid_keys() -> Vec<String> {
-    let valid = tables().into_iter().filter(|(path, _)| {
-        !path.file_name().unwrap().to_str().unwrap().starts_with("err_")
-    });
+    let valid = tables()
+        .into_iter()
+        .filter(|(path, _)| !path.file_name().unwrap().to_str().unwrap().starts_with("err_"));
     valid
         .flat_map(|(_, table)| {
             let keys = table.lines().filter_map(|line| line.strip_prefix("> "));
