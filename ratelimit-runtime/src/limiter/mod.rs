@@ -108,7 +108,8 @@ impl Limiter {
             .map_err(|cause| unavailable(rule, cause))
     }
 
-    /// Waits until the store can answer, for a start that shall not begin degraded.
+    /// Says whether the store can answer, and waits for its first attempt to connect: for a start
+    /// that shall not begin degraded, and for a readiness probe.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.shared.store.ready().await
     }

@@ -42,7 +42,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Forgets what is used of one key of a rule.
     fn reset<'a>(&'a self, rule: &'a Rule, key: &'a Key) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Waits until the store can answer.
+    /// Says whether the store can answer; waits for its first attempt to connect.
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async { Ok(()) })
     }

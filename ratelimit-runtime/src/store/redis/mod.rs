@@ -54,6 +54,6 @@ impl Store for Redis {
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.supervisor.ready())
+        Box::pin(async { self.supervisor.connection().await.map(|_| ()) })
     }
 }

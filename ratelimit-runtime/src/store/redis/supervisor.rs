@@ -135,16 +135,6 @@ impl Supervisor {
         }
     }
 
-    /// Waits until there is a connection, through failed attempts.
-    pub(super) async fn ready(&self) -> Result<(), StoreError> {
-        if let Self::Kept { current, .. } = self {
-            let mut current = current.clone();
-            let up = current.wait_for(|current| matches!(current, Current::Up(_))).await;
-            up.map_err(|_| StoreError::Connection { reason: "connecting has ended".to_owned() })?;
-        }
-        Ok(())
-    }
-
     /// Reports that a connection is of no use any more.
     pub(super) fn lost(&self, connection: &Connection) {
         if let Self::Kept { lost, .. } = self {
