@@ -7,6 +7,7 @@ use once_cell::sync::OnceCell;
 
 use crate::algo::{Plan, Resolution};
 use crate::error::ConfigError;
+use crate::identity::Seed;
 use crate::key::Key;
 
 /// How fast permits come back: so many per period, spread evenly over it.
@@ -123,6 +124,19 @@ impl Algorithm {
     }
 }
 
+impl Algorithm {
+    /// A number for the kind: states of two kinds are never mixed.
+    const fn kind(&self) -> u8 {
+        match self {
+            Self::TokenBucket { .. } => 1,
+            Self::LeakyBucket { .. } => 2,
+            Self::FixedWindow { .. } => 3,
+            Self::SlidingLog { .. } => 4,
+            Self::SlidingCounter { .. } => 5,
+        }
+    }
+}
+
 /// What a rule does with the calls that are over its limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -201,6 +215,8 @@ pub struct Rule {
     nanos: Result<Plan, ConfigError>,
     mode: Mode,
     on_error: Option<OnError>,
+    /// For the embedded store; made at first use, as it is random.
+    seed: OnceCell<Seed>,
 }
 
 impl Rule {
@@ -232,6 +248,7 @@ impl Rule {
             nanos: Plan::new(algorithm, Resolution::Nanos),
             mode: Mode::Enforce,
             on_error: None,
+            seed: OnceCell::new(),
         }
     }
 
@@ -261,6 +278,11 @@ impl Rule {
                 RuleName::Shared([function_name(path()).as_str(), suffix].concat().into())
             }),
         }
+    }
+
+    /// What the ids of the rule's keys are made with.
+    pub(crate) fn seed(&self) -> Seed {
+        *self.seed.get_or_init(|| Seed::new(self.name(), self.algorithm.kind()))
     }
 
     /// Whether the name was written by a person, and so may be shown to clients.

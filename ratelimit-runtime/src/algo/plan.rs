@@ -62,17 +62,6 @@ impl Plan {
             }
         }
     }
-
-    /// A number for the kind of algorithm, for hashing: states of two kinds are never mixed.
-    pub(crate) const fn kind(&self) -> u8 {
-        match self {
-            Self::TokenBucket(_) => 1,
-            Self::LeakyBucket(_) => 2,
-            Self::FixedWindow(_) => 3,
-            Self::SlidingLog(_) => 4,
-            Self::SlidingCounter(_) => 5,
-        }
-    }
 }
 
 const fn flow(capacity: u64, rate: Rate, resolution: Resolution) -> Result<Flow, ConfigError> {

@@ -63,6 +63,11 @@ impl Grid {
         i128::from(self.window.max(1))
     }
 
+    /// Whether the sub-windows of both are equally long, and so have the same numbers.
+    fn is_as_wide_as(self, other: Self) -> bool {
+        self.window() * other.parts() == other.window() * self.parts()
+    }
+
     /// The sub-window of an instant, and how far it has gone then, in units.
     fn locate(self, instant: Instant) -> (i64, u128) {
         let position = i128::from(instant) * self.parts();
@@ -136,15 +141,18 @@ impl SlidingCounter {
         };
         let lost = self.lost(state.last, now);
         let t = if lost { now } else { now.max(state.last) };
-        let (index, elapsed) = state.grid.locate(t);
+        // As long as sub-windows are as wide as before, their counts mean the same.
+        let same_width = state.grid.is_as_wide_as(self.grid);
+        let grid = if same_width { self.grid } else { state.grid };
+        let (index, elapsed) = grid.locate(t);
         View {
             t,
-            grid: state.grid,
+            grid,
             index,
             elapsed,
             newest: if lost { index } else { state.newest },
             counts: &state.counts,
-            round_up: state.grid != self.grid,
+            round_up: !same_width,
         }
     }
 
@@ -215,8 +223,8 @@ impl Arithmetic for SlidingCounter {
                 self.retry_after(&view, now, verdict.cost)
             },
             reset_after_ms: match state {
-                Some(state) => {
-                    let parts = i64::from(state.grid.parts.max(1));
+                Some(_) => {
+                    let parts = i64::from(view.grid.parts.max(1));
                     let forgotten = view.newest.saturating_add(parts + 1);
                     self.millis(view.grid.ticks_until(now, forgotten, 0))
                 }

@@ -1,6 +1,5 @@
 //! The store in this process.
 
-mod identity;
 mod shard;
 
 use std::fmt;
@@ -9,12 +8,12 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::{SmallVec, smallvec};
 
-use self::identity::{Id, Identities};
 use self::shard::{Expiry, Kept, Seconds, Shard};
 use super::{Answers, BoxFuture, Store};
 use crate::algo::{self, Answer, Instant, Plan, Resolution, Verdict};
 use crate::clock::Clock;
 use crate::error::StoreError;
+use crate::identity::Id;
 use crate::key::Key;
 use crate::rule::{Check, Rule};
 
@@ -56,7 +55,6 @@ pub struct Embedded {
     shards: Box<[Mutex<Shard>]>,
     /// The overflow budgets, one per rule. Locked after shards.
     overflow: Mutex<Shard>,
-    identities: Identities,
     clock: Clock,
     max_keys: usize,
     /// The entries in `shards`, and the places promised to checks under way.
@@ -110,7 +108,6 @@ impl Embedded {
         Self {
             shards: (0..shards).map(|_| Mutex::default()).collect(),
             overflow: Mutex::default(),
-            identities: Identities::new(),
             max_keys,
             len: AtomicUsize::new(0),
             overflowed: AtomicUsize::new(0),
@@ -142,28 +139,21 @@ impl Embedded {
         match checks {
             [check] => {
                 let plan = check.plan(Resolution::Nanos)?;
-                let answer = with_algorithm!(&plan, algorithm => {
-                    self.decide_one(algorithm, &plan, check, now)
-                });
+                let answer =
+                    with_algorithm!(&plan, algorithm => self.decide_one(algorithm, check, now));
                 Ok(smallvec![answer])
             }
             checks => self.decide_all(checks, now),
         }
     }
 
-    fn decide_one<A: Kept>(
-        &self,
-        algorithm: &A,
-        plan: &Plan,
-        check: &Check<'_>,
-        now: Instant,
-    ) -> Answer {
+    fn decide_one<A: Kept>(&self, algorithm: &A, check: &Check<'_>, now: Instant) -> Answer {
         let cost = check.permits();
         let hit = |state: &mut Option<A::State>| {
             let answer = algo::hit(algorithm, state, now, cost);
             (answer, self.expiry(now, answer, answer.allowed && cost > 0))
         };
-        let id = self.id(check, plan);
+        let id = key_id(check);
         let mut shard = self.shard(id).lock();
         if let Some(answer) = A::visit(&mut shard, id, hit) {
             return answer;
@@ -179,7 +169,7 @@ impl Embedded {
         }
         drop(shard);
         self.overflowed.fetch_add(1, Ordering::Relaxed);
-        let id = self.overflow_id(check, plan);
+        let id = Id::of_overflow(check.rule().seed());
         let mut overflow = self.overflow.lock();
         if let Some(answer) = A::visit(&mut overflow, id, hit) {
             return answer;
@@ -196,7 +186,7 @@ impl Embedded {
         let mut seats: SmallVec<[Seat; 4]> = SmallVec::new();
         for check in checks {
             let plan = check.plan(Resolution::Nanos)?;
-            let id = self.id(check, &plan);
+            let id = key_id(check);
             seats.push(Seat { plan, id, shard: Some(self.index(id)), reserved: false });
         }
         let mut locked = self.lock(&seats);
@@ -245,7 +235,7 @@ impl Embedded {
         seat.reserved = self.reserve(shard, now);
         if !seat.reserved {
             self.overflowed.fetch_add(1, Ordering::Relaxed);
-            seat.id = self.overflow_id(check, &seat.plan);
+            seat.id = Id::of_overflow(check.rule().seed());
             seat.shard = None;
         }
     }
@@ -273,14 +263,6 @@ impl Embedded {
             None => {}
         }
         answer
-    }
-
-    fn id(&self, check: &Check<'_>, plan: &Plan) -> Id {
-        self.identities.of(check.rule().name(), plan.kind(), Some(check.key().as_str()))
-    }
-
-    fn overflow_id(&self, check: &Check<'_>, plan: &Plan) -> Id {
-        self.identities.of(check.rule().name(), plan.kind(), None)
     }
 
     fn index(&self, id: Id) -> usize {
@@ -390,6 +372,10 @@ impl Locked<'_> {
     }
 }
 
+fn key_id(check: &Check<'_>) -> Id {
+    Id::of_key(check.rule().seed(), check.key().as_str())
+}
+
 fn admits<A: Kept>(algorithm: &A, shard: &mut Shard, id: Id, now: Instant, cost: u64) -> bool {
     let look = |state: &mut Option<A::State>| {
         (algorithm.admits(state.as_ref(), now, cost), Expiry::NotBefore(0))
@@ -408,8 +394,7 @@ impl Store for Embedded {
 
     fn reset<'a>(&'a self, rule: &'a Rule, key: &'a Key) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let plan = Plan::new(rule.algorithm(), Resolution::Nanos)?;
-            let id = self.identities.of(rule.name(), plan.kind(), Some(key.as_str()));
+            let id = Id::of_key(rule.seed(), key.as_str());
             if self.shard(id).lock().remove(id) {
                 self.release(1);
             }

@@ -5,11 +5,11 @@ use std::mem;
 
 use hashbrown::HashTable;
 
-use super::identity::Id;
 use crate::algo::{
     Arithmetic, CounterState, FixedWindow, LeakyBucket, LeakyState, LogState, SlidingCounter,
     SlidingLog, TokenBucket, TokenState, WindowState,
 };
+use crate::identity::Id;
 
 /// Seconds since the store was made, rounded up: when an entry may be forgotten.
 pub(super) type Seconds = u32;

@@ -1,0 +1,68 @@
+//! Which entry of the embedded store a check belongs to.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use once_cell::sync::Lazy;
+use siphasher::sip128::{Hash128, Hasher128, SipHasher13};
+
+/// 128 bits that stand for a rule with its algorithm. They are random to everybody outside the
+/// process, and key the hash of the rule's keys.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seed(u64, u64);
+
+impl Seed {
+    /// The seed of a rule.
+    pub(crate) fn new(rule: &str, kind: u8) -> Self {
+        // The standard library seeds every `RandomState` from the operating system.
+        static PROCESS: Lazy<SipHasher13> = Lazy::new(|| {
+            let random = RandomState::new();
+            SipHasher13::new_with_keys(random.hash_one(0), random.hash_one(1))
+        });
+        let mut hasher = *PROCESS;
+        hasher.write(rule.as_bytes());
+        hasher.write_u8(kind);
+        let Hash128 { h1, h2 } = hasher.finish128();
+        Self(h1, h2)
+    }
+}
+
+/// 128 bits that stand for a key within a rule. Nobody outside the process can choose keys that
+/// collide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Id {
+    /// Words of 32 bits, so that an entry needs no padding.
+    words: [u32; 4],
+}
+
+impl Id {
+    /// The id of a key.
+    pub(crate) fn of_key(seed: Seed, key: &str) -> Self {
+        Self::of(seed, key.as_bytes())
+    }
+
+    /// The id of the budget that a rule's keys share when the store is full.
+    pub(crate) fn of_overflow(seed: Seed) -> Self {
+        // No key has this byte: keys are UTF-8.
+        Self::of(seed, &[0xFF])
+    }
+
+    fn of(Seed(k1, k2): Seed, bytes: &[u8]) -> Self {
+        let Hash128 { h1, h2 } = SipHasher13::new_with_keys(k1, k2).hash(bytes);
+        #[expect(clippy::cast_possible_truncation, reason = "the halves of a word")]
+        let halves = |word: u64| [(word >> 32) as u32, word as u32];
+        let ([a, b], [c, d]) = (halves(h1), halves(h2));
+        Self { words: [a, b, c, d] }
+    }
+
+    /// Bits for the choice of the shard; [`Id::hash`] does not share them.
+    pub(crate) fn shard(self) -> usize {
+        let [shard, ..] = self.words;
+        shard as usize
+    }
+
+    /// Bits for the place in a table.
+    pub(crate) fn hash(self) -> u64 {
+        let [_, _, high, low] = self.words;
+        u64::from(high) << 32 | u64::from(low)
+    }
+}
