@@ -29,6 +29,8 @@ pub(crate) struct Args {
     place: Span,
     /// Arguments that were given in a form that could not be read: they are not missing.
     misread: Vec<Arg>,
+    /// Whether all of it could be read, if only to find that it is wrong.
+    was_read: bool,
 }
 
 /// An argument that was given.
@@ -43,8 +45,13 @@ impl Args {
     /// Reads all arguments, past every mistake: each is reported, and the rest is still read.
     /// `place` is the attribute's.
     pub(crate) fn parse(tokens: TokenStream, place: Span, errors: &mut Errors) -> Self {
-        let mut args =
-            Self { given: Vec::new(), tokens: tokens.clone(), place, misread: Vec::new() };
+        let mut args = Self {
+            given: Vec::new(),
+            tokens: tokens.clone(),
+            place,
+            misread: Vec::new(),
+            was_read: true,
+        };
         let parsed = (|input: ParseStream<'_>| {
             while !input.is_empty() {
                 args.parse_one(input, errors);
@@ -73,6 +80,11 @@ impl Args {
         self.misread.contains(&arg)
     }
 
+    /// Whether every argument has a name at least: only then can one be missing.
+    pub(crate) const fn was_read(&self) -> bool {
+        self.was_read
+    }
+
     /// An error about the attribute as a whole.
     pub(crate) fn error(&self, message: Message) -> syn::Error {
         if self.tokens.is_empty() {
@@ -88,7 +100,10 @@ impl Args {
             Ok((name, value)) => self.add(name, value, errors),
             Err(error) => {
                 let name = start.call(Ident::parse_any).ok().map(|name| name.to_string());
-                self.misread.extend(name.and_then(|name| Arg::find(&name)));
+                match name.and_then(|name| Arg::find(&name)) {
+                    Some(arg) => self.misread.push(arg),
+                    None => self.was_read = false,
+                }
                 errors.push(error);
                 skip_to_comma(input);
             }

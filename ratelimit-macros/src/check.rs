@@ -18,12 +18,10 @@ messages! {
     unknown_word_like(arg, word, near, values) =
         "`{arg}` cannot be `{word}`, did you mean `{near}`? there are {values}";
     missing(algo, numbers) = "`{algo}` needs {numbers}";
-    missing_by_default(algo, numbers) =
-        "`{algo}`, which counts unless `algo` says otherwise, needs {numbers}";
+    missing_by_default(algo, numbers) = "`{algo}`, the default `algo`, needs {numbers}";
     not_taken(algo, arg, numbers) = "`{algo}` does not take `{arg}`: it takes {numbers}";
-    not_taken_by_default(algo, arg, algos) =
-        "`{algo}`, which counts unless `algo` says otherwise, does not take `{arg}`: \
-         write `algo = ..` with {algos}";
+    not_taken_by_default(algo, arg, other, others) =
+        "`{algo}`, the default `algo`, does not take `{arg}`: write `algo = {other}`{others}";
     cost_above(cost, arg, limit) =
         "a cost of {cost} is more than the `{arg}` of {limit}: no call would ever pass";
     not_text(arg) = "`{arg}` takes a text in quotes";
@@ -52,7 +50,10 @@ const MAX_NAME: usize = 128;
 
 /// Everything that one function's attributes say.
 pub(crate) struct Limits {
+    /// The path of the facade.
     pub(crate) krate: Path,
+    /// Whether that is what `crate` says.
+    pub(crate) krate_is_written: bool,
     pub(crate) rules: Vec<Rule>,
     pub(crate) limiter: Option<Expr>,
     pub(crate) group: Option<Expr>,
@@ -137,6 +138,7 @@ impl<'a> Reader<'a> {
         }
         Limits {
             krate: self.krate(),
+            krate_is_written: self.args.get(Arg::Crate).is_some(),
             rules,
             limiter: self.expression(Arg::Limiter),
             group: self.expression(Arg::Group),
@@ -209,12 +211,15 @@ impl<'a> Reader<'a> {
             .collect();
         if let (None, Some(first)) = (written, foreign.first()) {
             // One mistake, the algorithm that was not written, and not one for each number.
-            let algos = listed(Algo::taking(first.arg), "or");
-            self.errors.at(&first.name, not_taken_by_default(algo.name(), &first.name, algos));
+            let mut taking = Algo::taking(first.arg);
+            let other = taking.next().unwrap_or_default();
+            let others: String = taking.map(|algo| format!(" or `{algo}`")).collect();
+            let message = not_taken_by_default(algo.name(), &first.name, other, others);
+            self.errors.at(&first.name, message);
             return Vec::new();
         }
         let takes = algo.takes().iter().map(|arg| arg.name());
-        for given in foreign {
+        for given in &foreign {
             let takes = listed(takes.clone(), "and");
             self.errors.at(&given.name, not_taken(algo.name(), &given.name, takes));
         }
@@ -224,7 +229,9 @@ impl<'a> Reader<'a> {
             .filter(|arg| self.args.get(**arg).is_none() && !self.args.was_misread(**arg))
             .map(|arg| arg.name())
             .collect();
-        if !missing_numbers.is_empty() {
+        // What has to go makes room for what is missing, and says what that is.
+        let is_complete = foreign.is_empty() && self.args.was_read();
+        if is_complete && !missing_numbers.is_empty() {
             let numbers = listed(missing_numbers.into_iter(), "and");
             let error = match written {
                 Some(given) => error_at(&given.value, missing(algo.name(), numbers)),

@@ -30,8 +30,7 @@
 //! future stays `Send` exactly if it was.
 
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, Path};
 
 use crate::check::{Limits, Rule, text};
@@ -75,7 +74,12 @@ fn decision(function: &Function, limits: &Limits, errors: &mut Errors) -> TokenS
         checks.extend(rule_check(krate, &call, &name, rule, &scope, errors));
     }
 
-    let limiter = limits.limiter.as_ref().map(|limiter| quote!(#call.on(&#limiter);));
+    let limiter = limits.limiter.as_ref().map(|limiter| {
+        // With the place of the expression, where rustc shows what is wrong with its type.
+        let (at, _) = ends(limiter);
+        let borrow = quote_spanned!(at=> &);
+        quote!(#call.on(#borrow #limiter);)
+    });
     let group = limits.group.as_ref().map(|group| {
         let key = key_of(group, krate, &scope, errors);
         quote!(#call.group(#key);)
@@ -220,7 +224,7 @@ fn answer(function: &Function, limits: &Limits) -> TokenStream {
     let krate = &limits.krate;
     let limited = local("limited");
     let unavailable = limits.on_unavailable.as_ref().map(|handler| {
-        let handled = handled(krate, handler);
+        let handled = handled(limits, handler);
         quote! {
             if ::core::matches!(#limited, #krate::RateLimitError::Unavailable(_)) {
                 #handled
@@ -228,27 +232,57 @@ fn answer(function: &Function, limits: &Limits) -> TokenStream {
         }
     });
     let otherwise = match &limits.on_limited {
-        Some(handler) => handled(krate, handler),
-        // Located at the return type, which must change if it cannot say that a call was limited.
+        Some(handler) => handled(limits, handler),
+        // At the return type, which must change if it cannot say that a call was limited.
         None => {
-            let span = function.returned().map_or_else(Span::call_site, Spanned::span);
-            quote_spanned! {span.resolved_at(Span::mixed_site())=>
-                return #krate::__private::reject(#limited);
-            }
+            let reject = match function.returned() {
+                Some(ty) => private_at(limits, "reject", ty),
+                None => private_at(limits, "reject", &function.sig.ident),
+            };
+            quote!(return #reject(#limited);)
         }
     };
     quote!(#unavailable #otherwise)
 }
 
 /// An expression as written, or a closure that takes the error.
-fn handled(krate: &Path, handler: &Expr) -> TokenStream {
+fn handled(limits: &Limits, handler: &Expr) -> TokenStream {
     let limited = local("limited");
     match unwrapped(handler) {
         // Through a function, which tells rustc the type of the closure's argument.
-        Expr::Closure(_) => quote!(return #krate::__private::answer(#limited, #handler);),
+        Expr::Closure(_) => {
+            let answer = private_at(limits, "answer", handler);
+            quote!(return #answer(#limited, #handler);)
+        }
         // The braces are ours: with them, no lint calls the `return` unreachable after a `panic!`.
         _ => quote!(return { #handler };),
     }
+}
+
+/// A function of the runtime with the place of something that the user wrote: where rustc shows
+/// what is wrong with it.
+fn private_at(limits: &Limits, function: &str, place: impl ToTokens) -> TokenStream {
+    let (first, last) = ends(place);
+    let function = Ident::new(function, last);
+    if limits.krate_is_written {
+        let krate = limits.krate.to_token_stream().into_iter().map(|mut token| {
+            token.set_span(token.span().located_at(first));
+            token
+        });
+        let krate: TokenStream = krate.collect();
+        quote_spanned!(first=> #krate::__private::#function)
+    } else {
+        quote_spanned!(first=> ::ratelimit_kit::__private::#function)
+    }
+}
+
+/// The places of the first and of the last token. Stable Rust has no span over both; but what
+/// begins at the one and ends at the other is shown as a whole.
+fn ends(tokens: impl ToTokens) -> (Span, Span) {
+    let mut tokens = tokens.into_token_stream().into_iter();
+    let first = tokens.next().map_or_else(Span::call_site, |token| token.span());
+    let last = tokens.last().map_or(first, |token| token.span());
+    (first, last)
 }
 
 /// A number that is written out, the way a person would write it.

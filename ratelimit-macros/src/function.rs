@@ -17,6 +17,7 @@ use crate::error::{error, error_at};
 use crate::message::messages;
 
 messages! {
+    no_function() = "`#[rate_limit]` is for functions and methods, and there is none here";
     not_a_function(what) = "`#[rate_limit]` is for functions and methods, and this is {what}";
     not_a_function_but_holds_some(what) =
         "`#[rate_limit]` is for functions and methods, and this is {what}: \
@@ -184,8 +185,6 @@ pub(crate) struct Scope<'a> {
 pub(crate) struct Param<'a> {
     /// Its pattern as written.
     pub(crate) pat: &'a Pat,
-    /// Its type.
-    pub(crate) ty: &'a Type,
     /// It stands under `#[cfg(..)]`, which is not decided yet when attributes expand.
     pub(crate) maybe_absent: bool,
 }
@@ -217,7 +216,7 @@ impl<'a> Scope<'a> {
             let param = scope.params.len();
             scope.names.extend(names.0.into_iter().map(|ident| Name { ident, param }));
             let maybe_absent = typed.attrs.iter().any(|attr| attr.path().is_ident("cfg"));
-            scope.params.push(Param { pat, ty: &typed.ty, maybe_absent });
+            scope.params.push(Param { pat, maybe_absent });
         }
         scope
     }
@@ -284,7 +283,7 @@ fn check_item(input: ParseStream<'_>) -> syn::Result<()> {
     } else if words.peek(Token![static]) {
         not_a_function("a static")
     } else {
-        not_a_function("something else")
+        no_function()
     };
     Err(error(words.span(), message))
 }

@@ -24,6 +24,15 @@ use crate::function::Scope;
 use crate::message::Message;
 use lower::Target;
 
+/// The messages of the files in here.
+#[cfg(test)]
+pub(crate) const MESSAGES: [(&str, &[(&str, &str)]); 4] = [
+    ("key/lexer", lexer::ALL),
+    ("key/parser", parser::ALL),
+    ("key/resolve", resolve::ALL),
+    ("key/rust", rust::ALL),
+];
+
 /// A mistake in a key, and its place in bytes of the literal's value.
 #[derive(Debug)]
 struct Problem {

@@ -204,9 +204,8 @@ impl<'t> Parser<'t> {
     }
 
     fn value(&mut self) -> Result<Expr, Problem> {
-        self.parts += 1;
-        if self.parts > LIMIT {
-            return Err(problem(self.at(), too_many(LIMIT)));
+        if !self.is(Punct::OpenParen) {
+            self.count_part()?;
         }
         let value = match self.kind() {
             Kind::Text(text) => {
@@ -240,6 +239,11 @@ impl<'t> Parser<'t> {
             Kind::Punct(Punct::OpenBracket) => Err(problem(self.at(), index_of_value())),
             _ => Ok(value),
         }
+    }
+
+    fn count_part(&mut self) -> Result<(), Problem> {
+        self.parts += 1;
+        if self.parts > LIMIT { Err(problem(self.at(), too_many(LIMIT))) } else { Ok(()) }
     }
 
     fn number(&mut self, digits: &str) -> Result<Expr, Problem> {
@@ -333,10 +337,7 @@ impl<'t> Parser<'t> {
             let Some(dot) = self.eat(Punct::Dot).or_else(|| self.eat(Punct::QuestionDot)) else {
                 break;
             };
-            self.parts += 1;
-            if self.parts > LIMIT {
-                return Err(problem(dot, too_many(LIMIT)));
-            }
+            self.count_part()?;
             let (name, end) = self.field(&dot, if optional { "?." } else { "." })?;
             at.end = end;
             fields.push(Field { name, optional });

@@ -12,11 +12,11 @@ use crate::message::{Message, messages};
 use crate::symbol;
 
 messages! {
-    unknown_name(name, there) = "there is no argument `{name}` for the key: {there}";
+    unknown_name(name, there) = "unknown argument `{name}` in the key; arguments: {there}";
     unknown_name_suggestion(name, suggestion, there) =
-        "there is no argument `{name}` for the key; did you mean `{suggestion}`? {there}";
+        "unknown argument `{name}` in the key: did you mean `{suggestion}`? arguments: {there}";
     numbered_name(name, index) =
-        "there is no argument `{name}` for the key: the argument of that number is `args[{index}]`";
+        "unknown argument `{name}` in the key: the argument of that number is `args[{index}]`";
     no_self() = "there is no `self` for the key: the function is not a method";
     no_such_argument(index, there) = "there is no `args[{index}]` for the key: {there}";
     argument_is_pattern(index, names) =
@@ -29,11 +29,9 @@ messages! {
     args_is_a_name(index) =
         "`args[{index}]` may mean the argument of that number or the argument called `args`: \
          rename that, or write the key in Rust, without the quotes around it";
-    unknown_function(name) =
-        "there is no function `{name}` for keys: there are `lower`, `trim`, `hash` and `prefix`";
-    unknown_function_suggestion(name, suggestion) =
-        "there is no function `{name}` for keys; did you mean `{suggestion}`? \
-         there are `lower`, `trim`, `hash` and `prefix`";
+    unknown_function(name, there) = "unknown function `{name}` in the key; functions: {there}";
+    unknown_function_suggestion(name, suggestion, there) =
+        "unknown function `{name}` in the key: did you mean `{suggestion}`? functions: {there}";
     one_argument(name) = "`{name}` takes one value: `{name}(phone)`";
     prefix_arguments() =
         "`prefix` takes an address and how many of its bits count: `prefix(ip, 24)`";
@@ -218,9 +216,10 @@ impl Resolver<'_> {
             }
             "prefix" => return self.prefix(call),
             name => {
+                let there = listed(FUNCTIONS.into_iter());
                 let message = match symbol::nearest(name, FUNCTIONS.into_iter()) {
-                    Some(suggestion) => unknown_function_suggestion(name, suggestion),
-                    None => unknown_function(name),
+                    Some(suggestion) => unknown_function_suggestion(name, suggestion, there),
+                    None => unknown_function(name, there),
                 };
                 self.report(&call.name_at, message);
                 return None;
@@ -238,17 +237,13 @@ impl Resolver<'_> {
             self.report(&call.name_at, prefix_arguments());
             return None;
         };
-        let number = match &bits.kind {
-            ExprKind::Constant(number) => number.parse().ok(),
-            _ => None,
-        };
-        match number {
-            Some(bits @ 1..=32) => Some(Function::Prefix { bits }),
-            _ => {
-                self.report(&bits.at, prefix_bits());
-                None
-            }
+        if let ExprKind::Constant(number) = &bits.kind
+            && let Ok(bits @ 1..=32) = number.parse()
+        {
+            return Some(Function::Prefix { bits });
         }
+        self.report(&bits.at, prefix_bits());
+        None
     }
 
     fn place(&mut self, path: &ast::Path, at: &Range<usize>, absent: Absent) -> Option<Place> {
@@ -310,8 +305,9 @@ impl Resolver<'_> {
         } else if let Some(param) = scope.params.get(index) {
             let before = scope.params.iter().take(index + 1).position(|param| param.maybe_absent);
             let names_of = |param: usize| {
-                let names = scope.names.iter().filter(|name| name.param == param);
-                listed(names)
+                let names: Vec<String> =
+                    scope.names.iter().filter(|name| name.param == param).map(as_written).collect();
+                listed(names.iter().map(String::as_str))
             };
             match (before, &param.pat, names_of(index)) {
                 (Some(absent), ..) => arguments_not_counted(index, names_of(absent)),
@@ -339,13 +335,7 @@ impl Resolver<'_> {
         let receiver = self.scope.receiver.map(|_| "self".to_owned());
         let names: Vec<String> =
             receiver.into_iter().chain(self.scope.names.iter().map(as_written)).collect();
-        match names.as_slice() {
-            [] => "the function has none".to_owned(),
-            [only] => format!("there is `{only}`"),
-            names => {
-                format!("there are {}", symbol::listed(names.iter().map(String::as_str), "and"))
-            }
-        }
+        if names.is_empty() { "none".to_owned() } else { listed(names.iter().map(String::as_str)) }
     }
 
     /// Names in braces inside of quotes are a mistake that nobody would notice: a template would
@@ -381,9 +371,9 @@ fn as_written(name: &Name<'_>) -> String {
     name.ident.unraw().to_string()
 }
 
-fn listed<'n>(names: impl Iterator<Item = &'n Name<'n>>) -> String {
-    let names: Vec<String> = names.map(as_written).collect();
-    symbol::listed(names.iter().map(String::as_str), "and")
+/// `` `a`, `b` ``.
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Other expression languages call the arguments `p0` and `a0`.

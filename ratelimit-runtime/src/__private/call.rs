@@ -67,15 +67,13 @@ impl Call {
 
     /// How many permits it takes.
     pub fn cost(&mut self, cost: impl Count) -> &mut Self {
-        match cost.count() {
-            Ok(cost) => self.change(|check| check.cost(cost)),
-            Err(Negative) => {
-                if let Some(rule) = self.applied_rule() {
-                    self.mistake.get_or_insert(Mistake::NegativeCost { rule: rule.name().into() });
-                }
-                self
-            }
+        if let Ok(cost) = cost.count() {
+            return self.change(|check| check.cost(cost));
         }
+        if let Some(rule) = self.applied_rule() {
+            self.mistake.get_or_insert(Mistake::NegativeCost { rule: rule.name().into() });
+        }
+        self
     }
 
     /// A bucket's capacity for this call.
@@ -187,19 +185,17 @@ impl Call {
         number: Result<T, Negative>,
         set: impl FnOnce(&mut Algorithm, T),
     ) -> &mut Self {
-        match number {
-            Ok(number) => self.change(|check| {
+        if let Ok(number) = number {
+            return self.change(|check| {
                 let mut numbers = check.algorithm();
                 set(&mut numbers, number);
                 check.numbers(numbers)
-            }),
-            Err(Negative) => {
-                if self.applied_rule().is_some() {
-                    self.negative_number();
-                }
-                self
-            }
+            });
         }
+        if self.applied_rule().is_some() {
+            self.negative_number();
+        }
+        self
     }
 
     fn change(&mut self, change: impl FnOnce(Check<'static>) -> Check<'static>) -> &mut Self {

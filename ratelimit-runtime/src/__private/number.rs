@@ -62,26 +62,30 @@ macro_rules! integers {
                 self.count().map(Duration::from_secs)
             }
         }
+
+        // One by one, and not for every `&T`: rustc would explain that in place of the mistake.
+        by_reference!($integer: Count::count -> u64);
+        by_reference!($integer: IntoRate::into_rate -> Rate);
+        by_reference!($integer: IntoWindow::into_window -> Duration);
     )* };
+}
+
+macro_rules! by_reference {
+    ($number:ident: $trait:ident::$method:ident -> $value:ident) => {
+        #[diagnostic::do_not_recommend]
+        impl $trait for &$number {
+            fn $method(self) -> Result<$value, Negative> {
+                (*self).$method()
+            }
+        }
+    };
 }
 
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-impl<T: Count + Copy> Count for &T {
-    fn count(self) -> Result<u64, Negative> {
-        (*self).count()
-    }
-}
-
 impl IntoRate for Rate {
     fn into_rate(self) -> Result<Rate, Negative> {
         Ok(self)
-    }
-}
-
-impl<T: IntoRate + Copy> IntoRate for &T {
-    fn into_rate(self) -> Result<Rate, Negative> {
-        (*self).into_rate()
     }
 }
 
@@ -91,8 +95,5 @@ impl IntoWindow for Duration {
     }
 }
 
-impl<T: IntoWindow + Copy> IntoWindow for &T {
-    fn into_window(self) -> Result<Duration, Negative> {
-        (*self).into_window()
-    }
-}
+by_reference!(Rate: IntoRate::into_rate -> Rate);
+by_reference!(Duration: IntoWindow::into_window -> Duration);

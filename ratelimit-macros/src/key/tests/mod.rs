@@ -5,6 +5,7 @@
 //! under its place. `KEY_TESTS=overwrite cargo test -p ratelimit-macros` writes what comes out.
 
 mod any_text;
+mod documented;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -101,7 +102,7 @@ fn valid_keys() -> Vec<String> {
 fn rust(tokens: TokenStream) -> String {
     let mut text = String::new();
     write_rust(tokens, &mut text);
-    text.replace("kit::__private::", "").replace(",", ", ").replace("|it|", "|it| ")
+    text.replace("kit::__private::", "").replace(',', ", ").replace("|it|", "|it| ")
 }
 
 fn write_rust(tokens: TokenStream, text: &mut String) {

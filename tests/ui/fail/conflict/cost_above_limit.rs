@@ -1,0 +1,8 @@
+use ratelimit_kit::{RateLimitError, rate_limit};
+
+#[rate_limit(algo = sliding_counter, limit = 3, window = 60, cost = 4)]
+fn f(id: u64) -> Result<u64, RateLimitError> {
+    Ok(id)
+}
+
+fn main() {}

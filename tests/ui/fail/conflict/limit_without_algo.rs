@@ -1,0 +1,10 @@
+// One mistake, the missing `algo`, and not four.
+
+use ratelimit_kit::{RateLimitError, rate_limit};
+
+#[rate_limit(limit = 5, window = 60)]
+fn f(id: u64) -> Result<u64, RateLimitError> {
+    Ok(id)
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use ratelimit_kit::rate_limit;
+
+#[rate_limit(capacity = 20, refill = 5)]
+enum E {
+    A,
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use ratelimit_kit::rate_limit;
+
+#[rate_limit(capacity = 20, refill = 5)]
+use std::fmt as _;
+
+fn main() {}

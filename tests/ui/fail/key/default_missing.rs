@@ -1,0 +1,14 @@
+use ratelimit_kit::{RateLimitError, rate_limit};
+
+struct User {
+    id: u64,
+    nick: Option<String>,
+    score: f64,
+}
+
+#[rate_limit(key = "'user:' + user?.id", capacity = 20, refill = 5)]
+fn greet(user: Option<User>) -> Result<Option<(u64, Option<String>, f64)>, RateLimitError> {
+    Ok(user.map(|user| (user.id, user.nick, user.score)))
+}
+
+fn main() {}

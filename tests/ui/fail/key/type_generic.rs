@@ -1,0 +1,8 @@
+use ratelimit_kit::{RateLimitError, rate_limit};
+
+#[rate_limit(key = "'sms:' + phone", capacity = 20, refill = 5)]
+fn send_sms(phone: impl Send) -> Result<(), RateLimitError> {
+    Ok(drop(phone))
+}
+
+fn main() {}

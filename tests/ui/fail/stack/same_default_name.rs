@@ -1,0 +1,9 @@
+use ratelimit_kit::{RateLimitError, rate_limit};
+
+#[rate_limit(key = "id", capacity = 20, refill = 5)]
+#[rate_limit(key = "other", capacity = 20, refill = 5)]
+fn f(id: u64, other: u64) -> Result<u64, RateLimitError> {
+    Ok(id + other)
+}
+
+fn main() {}
