@@ -78,18 +78,23 @@ fn walk(folder: &Path, extension: &str) -> Vec<std::path::PathBuf> {
 /// Whether `line` is the message of `template` with something for each `{..}`.
 fn fits(line: &str, template: &str) -> bool {
     let template = template.replace("{{", "\u{1}").replace("}}", "\u{2}");
-    let mut pieces = template.split('{').enumerate().map(|(index, piece)| {
-        let fixed = if index == 0 { piece } else { piece.split_once('}').unwrap().1 };
-        fixed.replace('\u{1}', "{").replace('\u{2}', "}")
-    });
-    let Some(mut rest) = line.strip_prefix(pieces.next().unwrap().as_str()) else { return false };
-    let mut whole = true;
-    for piece in pieces {
-        let Some(at) = rest.find(&piece) else { return false };
-        whole = piece.is_empty();
-        rest = &rest[at + piece.len()..];
+    let mut pieces: Vec<String> = template
+        .split('{')
+        .enumerate()
+        .map(|(index, piece)| if index == 0 { piece } else { piece.split_once('}').unwrap().1 })
+        .map(|piece| piece.replace('\u{1}', "{").replace('\u{2}', "}"))
+        .collect();
+    let last = pieces.pop().unwrap();
+    if pieces.is_empty() {
+        return line == last;
     }
-    whole || rest.is_empty()
+    let Some(line) = line.strip_suffix(&last) else { return false };
+    let Some(mut rest) = line.strip_prefix(&pieces[0]) else { return false };
+    pieces[1..].iter().all(|piece| {
+        let found = rest.split_once(piece.as_str());
+        rest = found.map_or("", |(_, after)| after);
+        found.is_some()
+    })
 }
 
 #[test]

@@ -119,6 +119,7 @@ enum Class {
     Plain = 2,
 }
 
+#[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
 const CLASSES: [u8; 256] = {
     let mut classes = [Class::Look as u8; 256];
     let mut byte = b'!';

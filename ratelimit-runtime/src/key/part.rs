@@ -42,7 +42,7 @@ use super::text::Text;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a part of a rate limit key",
     label = "not text, a whole number, `bool`, `char` or an address",
-    note = "name a field of it that can, such as `x.id`, or implement `KeyPart` for `{Self}`"
+    note = "name a field of it that can, such as `x.id`; an own type can implement `KeyPart`"
 )]
 pub trait KeyPart {
     /// Writes the value's text. Equal values write the same, different values something different.
@@ -283,8 +283,7 @@ where
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand before `?:` in a rate limit key",
     label = "neither a `KeyPart` nor an `Option` of one",
-    note = "text, whole numbers, `bool`, `char` and addresses are; for an own type, name a field of it \
-            or implement `KeyPart`"
+    note = "name a field of it that is, such as `x.id`; an own type can implement `KeyPart`"
 )]
 pub trait MaybeKeyPart {
     /// What it holds.

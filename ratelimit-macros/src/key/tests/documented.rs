@@ -13,7 +13,8 @@ fn examples() -> Vec<(String, String)> {
     let page = read("docs/key-language.md");
     let mut blocks = page.split("```");
     let text = |block: &str| block.starts_with("text\n");
-    let lines: Vec<&str> = blocks.by_ref().filter(|block| text(block)).flat_map(str::lines).collect();
+    let lines: Vec<&str> =
+        blocks.by_ref().filter(|block| text(block)).flat_map(str::lines).collect();
     let examples = lines.iter().filter_map(|line| line.split_once(" => "));
     examples.map(|(key, gives)| (key.trim().to_owned(), gives.trim().to_owned())).collect()
 }
