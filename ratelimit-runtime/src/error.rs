@@ -265,9 +265,9 @@ pub enum StoreError {
         reason: String,
     },
     /// The server answered with an error.
-    #[error("the store answered with the error {reason}")]
+    #[error("the store cannot be used: {reason}")]
     Server {
-        /// The code of the server's error.
+        /// The code of the server's error, or what is wrong with the server.
         reason: String,
     },
     /// The server's answer is not one of our scripts'.

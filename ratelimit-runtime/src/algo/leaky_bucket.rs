@@ -38,7 +38,7 @@ impl LeakyBucket {
 
     fn view(&self, state: Option<&LeakyState>, now: Instant) -> View {
         let Some(state) = state else { return View { t: now, level: 0 } };
-        let level = convert(state.level, state.unit, self.flow.unit, div_up);
+        let level = convert(state.level, state.unit, self.flow.unit, div_up).min(self.flow.full());
         let t = if self.lost(state, now) { now } else { now.max(state.last) };
         View { t, level: level.saturating_sub(self.flow.moved(since(t, state.last))) }
     }

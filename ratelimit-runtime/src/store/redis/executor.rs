@@ -3,6 +3,7 @@
 //! A call is sent again only when the server's answer proves that the script did not run. After a
 //! lost connection or a missed deadline it may have been counted, and counts once.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ratelimit_lua::Script;
@@ -16,9 +17,13 @@ use crate::error::StoreError;
 /// How long to wait for a server that says that it will soon be able to answer.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Uploads of one script so far. Held while one is under way: calls that miss the script meanwhile
-/// wait for it.
-pub(super) type Uploads = Mutex<u64>;
+/// The uploads of one script.
+#[derive(Debug, Default)]
+pub(super) struct Uploads {
+    done: AtomicU64,
+    /// Held while one is under way: calls that miss the script meanwhile wait for it.
+    under_way: Mutex<()>,
+}
 
 /// Sends a call of a script until it has run or has failed. The limiter's deadline ends it.
 pub(super) async fn run(
@@ -29,18 +34,18 @@ pub(super) async fn run(
 ) -> Result<Value, StoreError> {
     loop {
         let mut connection = supervisor.connection().await?;
-        let uploaded = *uploads.lock().await;
+        let done = uploads.done.load(Ordering::Acquire);
         let error = match send(supervisor, &mut connection, command).await {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
         match failure::remedy(&error) {
             Remedy::Upload => {
-                let mut uploads = uploads.lock().await;
+                let _only_one = uploads.under_way.lock().await;
                 // Another call may have uploaded it since this one was sent.
-                if *uploads == uploaded {
-                    upload(supervisor, &mut connection, script).await?;
-                    *uploads += 1;
+                if uploads.done.load(Ordering::Acquire) == done {
+                    upload(supervisor, script).await?;
+                    uploads.done.fetch_add(1, Ordering::Release);
                 }
             }
             Remedy::Wait => crate::driver::sleep(PAUSE).await,
@@ -57,22 +62,21 @@ pub(super) async fn run(
     }
 }
 
-async fn upload(
-    supervisor: &Supervisor,
-    connection: &mut Connection,
-    script: &Script,
-) -> Result<(), StoreError> {
+/// Sends another command, once.
+pub(super) async fn ask(supervisor: &Supervisor, command: &Cmd) -> Result<Value, StoreError> {
+    let mut connection = supervisor.connection().await?;
+    send(supervisor, &mut connection, command).await.map_err(|error| {
+        if failure::remedy(&error) == Remedy::Drop {
+            supervisor.lost(&connection);
+        }
+        failure::of_call(&error)
+    })
+}
+
+async fn upload(supervisor: &Supervisor, script: &Script) -> Result<(), StoreError> {
     let mut command = redis::cmd("SCRIPT");
     command.arg("LOAD").arg(script.source);
-    match send(supervisor, connection, &command).await {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            if failure::remedy(&error) == Remedy::Drop {
-                supervisor.lost(connection);
-            }
-            Err(failure::of_call(&error))
-        }
-    }
+    ask(supervisor, &command).await.map(|_| ())
 }
 
 async fn send(

@@ -13,7 +13,7 @@ use redis::{AsyncConnectionConfig, Client};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 
-use super::failure;
+use super::failure::{self, Remedy};
 use crate::driver;
 use crate::error::{ConfigError, StoreError};
 
@@ -196,7 +196,7 @@ async fn keep(
     let mut pause = shortest;
     let mut number = 0;
     loop {
-        match client.get_multiplexed_async_connection_with_config(&config).await {
+        match connect(&client, &config, &address).await {
             Ok(link) => {
                 number += 1;
                 publish.send_replace(Current::Up(Connection::new(link, number)));
@@ -209,11 +209,59 @@ async fn keep(
                 publish.send_replace(Current::Down(StoreError::Connection { reason }));
             }
             Err(error) => {
-                publish.send_replace(Current::Down(failure::while_connecting(&error, &address)));
+                publish.send_replace(Current::Down(error));
                 // Instances that lost one server together do not all come back together.
                 tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
                 pause = (pause * 2).min(longest);
             }
         }
+    }
+}
+
+async fn connect(
+    client: &Client,
+    config: &AsyncConnectionConfig,
+    address: &str,
+) -> Result<MultiplexedConnection, StoreError> {
+    let explain = |error| failure::while_connecting(&error, address);
+    let mut link =
+        client.get_multiplexed_async_connection_with_config(config).await.map_err(explain)?;
+    let mut info = redis::cmd("INFO");
+    let info = info.arg("server").query_async::<String>(&mut link);
+    match tokio::time::timeout(CONNECT_TIMEOUT, info).await {
+        Ok(Ok(info)) => match too_old(&info) {
+            Some(version) => Err(StoreError::Server {
+                reason: format!("{address} is Redis {version}, and 7.0 or newer is needed"),
+            }),
+            None => Ok(link),
+        },
+        Ok(Err(error)) => match failure::remedy(&error) {
+            // A server that does not let this user ask may still let it run the scripts.
+            Remedy::Fail if error.code() != Some("NOAUTH") => Ok(link),
+            Remedy::Fail | Remedy::Drop => Err(explain(error)),
+            Remedy::Upload | Remedy::Wait | Remedy::Reconnect => Ok(link),
+        },
+        Err(_) => Err(StoreError::Connection { reason: format!("{address}: timed out") }),
+    }
+}
+
+/// The server's version, if it is older than the scripts need: they begin with a line that says
+/// what they are, which came with 7.0. Valkey tells the version of Redis that it stands in for.
+fn too_old(info: &str) -> Option<&str> {
+    let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"))?.trim();
+    let major: u32 = version.split('.').next()?.parse().ok()?;
+    (major < 7).then_some(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::too_old;
+
+    #[test]
+    fn old_servers_are_recognised() {
+        assert_eq!(too_old("# Server\r\nredis_version:6.2.14\r\n"), Some("6.2.14"));
+        assert_eq!(too_old("redis_version:7.0.15\r\nvalkey_version:8.1.1\r\n"), None);
+        assert_eq!(too_old("redis_version:10.0.0\r\n"), None);
+        assert_eq!(too_old("something else"), None);
     }
 }
