@@ -25,8 +25,8 @@ pub(super) fn escape(text: &str, kind: Kind, mut sink: impl FnMut(&str)) {
 }
 
 /// `text` as it stands in a key when it is a value.
-#[cfg(any(test, feature = "redis"))]
-pub(crate) fn escaped(text: &str) -> String {
+#[cfg(test)]
+pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     escape(text, Kind::Value, |piece| escaped.push_str(piece));
     escaped

@@ -23,8 +23,6 @@ mod text;
 use std::fmt;
 
 pub use builder::KeyBuilder;
-#[cfg(feature = "redis")]
-pub(crate) use escape::escaped;
 pub use part::{KeyPart, KeyWriter, MaybeKeyPart};
 use text::Text;
 

@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(answer(counter, 5, &record(0, 12 * SECOND, &state)), refused(4, 1, 13_000));
         // As refused with other numbers than those of the key: one sub-window of 6 s.
         let state = [12 * SECOND, 6 * SECOND, 1, 9, 9, 0];
-        assert_eq!(answer(counter, 5, &record(0, 12 * SECOND, &state)), refused(1, 9_334, 12_000));
+        assert_eq!(answer(counter, 5, &record(0, 12 * SECOND, &state)), refused(1, 8_667, 12_000));
     }
 
     #[test]

@@ -81,8 +81,7 @@ mod tests {
     use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
 
     const BUCKET: Algorithm = Algorithm::TokenBucket { capacity: 20, refill: Rate::per_second(5) };
-    const WINDOW: Algorithm =
-        Algorithm::FixedWindow { limit: 100, window: Duration::from_secs(60) };
+    const WINDOW: Algorithm = Algorithm::FixedWindow { limit: 100, window: Duration::from_mins(1) };
 
     /// The arguments of a call, without the checks.
     fn words(now_us: Option<i64>, checks: &[Check<'_>]) -> Vec<String> {
@@ -96,7 +95,7 @@ mod tests {
             .collect();
         assert_eq!(words[..2], ["EVALSHA", script.sha1]);
         assert_eq!(words.len(), 4 + 2 * checks.len());
-        words[2..4 + checks.len() - 1].to_vec()
+        words[2..4 + checks.len()].to_vec()
     }
 
     #[test]
