@@ -1,5 +1,7 @@
 //! [`KeyBuilder`]: literal text and values, one after the other, to a [`Key`].
 
+use std::mem;
+
 use super::Key;
 use super::escape::Kind;
 use super::functions;
@@ -15,10 +17,10 @@ use super::shorten::Bounded;
 /// assert_eq!(key.as_str(), "login:acme:7");
 ///
 /// // Nobody can choose a value that reaches into the next.
-/// let key = KeyBuilder::new().text("login:").value("acme:7").value("{x}").finish();
-/// assert_eq!(key.as_str(), "login:acme%3A7:%7Bx%7D");
+/// let mut key = KeyBuilder::new();
+/// key.text("login:").value("acme:7").value("{x}");
+/// assert_eq!(key.finish().as_str(), "login:acme%3A7:%7Bx%7D");
 /// ```
-#[must_use = "a key comes out of `finish`"]
 pub struct KeyBuilder<'s> {
     text: Bounded,
     secret: Option<&'s [u8]>,
@@ -56,7 +58,7 @@ impl<'s> KeyBuilder<'s> {
     /// Appends text of the program itself: its `:` are kept. It is `'static` because anything that
     /// comes from outside has to be a [`value`](Self::value).
     #[inline]
-    pub fn text(mut self, text: &'static str) -> Self {
+    pub fn text(&mut self, text: &'static str) -> &mut Self {
         if !text.is_empty() {
             if self.after_value && !text.starts_with(':') {
                 self.separate();
@@ -69,7 +71,7 @@ impl<'s> KeyBuilder<'s> {
 
     /// Appends a value. When the text ends in a value, a `:` is put between the two.
     #[inline]
-    pub fn value<T: KeyPart + ?Sized>(mut self, value: &T) -> Self {
+    pub fn value<T: KeyPart + ?Sized>(&mut self, value: &T) -> &mut Self {
         self.separate();
         let mut writer = KeyWriter::of_key(&mut self.text, self.secret);
         value.append_to(&mut writer);
@@ -92,7 +94,7 @@ impl<'s> KeyBuilder<'s> {
     /// A user who is called `anonymous` gets this key too. Where that matters, choose a default
     /// that is no possible name.
     #[inline]
-    pub fn value_or<T, D>(self, value: &T, default: &D) -> Self
+    pub fn value_or<T, D>(&mut self, value: &T, default: &D) -> &mut Self
     where
         T: MaybeKeyPart + ?Sized,
         D: KeyPart + ?Sized,
@@ -102,23 +104,22 @@ impl<'s> KeyBuilder<'s> {
 
     /// Ends an entry of a list: what follows begins after a `:`.
     #[inline]
-    pub fn part(mut self) -> Self {
+    pub fn part(&mut self) -> &mut Self {
         self.after_value = false;
         self.text.push_escaped(":");
         self
     }
 
-    /// The finished key.
+    /// The finished key; the builder is as new again.
     ///
-    /// One of more than 200 bytes keeps its head and ends in `%~` and the first 128 bits of the
+    /// A key of more than 200 bytes keeps its head and ends in `%~` and the first 128 bits of the
     /// SHA-256 of the whole text, in hex. However long the values are, no more than that is kept.
     #[inline]
-    pub fn finish(self) -> Key {
-        Key {
-            empty: self.empty_value || self.text.is_empty(),
-            needs_secret: self.needs_secret,
-            text: self.text.finish(),
-        }
+    #[must_use]
+    pub fn finish(&mut self) -> Key {
+        let Self { text, empty_value, needs_secret, .. } =
+            mem::replace(self, Self::with_secret(self.secret));
+        Key { empty: empty_value || text.is_empty(), needs_secret, text: text.finish() }
     }
 
     #[inline]

@@ -61,7 +61,11 @@ impl Key {
     /// Two different lists never give one key, unless they are too long to be kept and the first
     /// 128 bits of their SHA-256 agree. For values of different types, use [`KeyBuilder`].
     pub fn from_parts<T: KeyPart>(parts: impl IntoIterator<Item = T>) -> Self {
-        parts.into_iter().fold(KeyBuilder::new(), |key, part| key.value(&part)).finish()
+        let mut key = KeyBuilder::new();
+        for part in parts {
+            key.value(&part);
+        }
+        key.finish()
     }
 
     /// The escaped text. It contains no blank, no control character and neither `{` nor `}`.

@@ -30,27 +30,31 @@ mod spy {
                 Self(ratelimit_kit::KeyBuilder::with_secret(secret))
             }
 
-            pub fn text(self, text: &'static str) -> Self {
-                Self(self.0.text(text))
+            pub fn text(&mut self, text: &'static str) -> &mut Self {
+                self.0.text(text);
+                self
             }
 
-            pub fn value<T: KeyPart + ?Sized>(self, value: &T) -> Self {
-                Self(self.0.value(value))
+            pub fn value<T: KeyPart + ?Sized>(&mut self, value: &T) -> &mut Self {
+                self.0.value(value);
+                self
             }
 
-            pub fn value_or<T, D>(self, value: &T, default: &D) -> Self
+            pub fn value_or<T, D>(&mut self, value: &T, default: &D) -> &mut Self
             where
                 T: MaybeKeyPart + ?Sized,
                 D: KeyPart + ?Sized,
             {
-                Self(self.0.value_or(value, default))
+                self.0.value_or(value, default);
+                self
             }
 
-            pub fn part(self) -> Self {
-                Self(self.0.part())
+            pub fn part(&mut self) -> &mut Self {
+                self.0.part();
+                self
             }
 
-            pub fn finish(self) -> Key {
+            pub fn finish(&mut self) -> Key {
                 let key = self.0.finish();
                 KEYS.with_borrow_mut(|keys| keys.push(key.as_str().to_owned()));
                 key
