@@ -54,7 +54,7 @@ end
 local function judge_sliding_counter(key, check)
   local cost, limit, window, n = struct.unpack('<I8I8I8I8', check, 2)
   local width = window / n
-  local longest = window + width - width % 1
+  local longest = window + (width - width % 1)
   local t, moved = now, false
   local state = redis.pcall('GET', key)
   local last, old_window, old_n, sum = 2^53, 0, 0, 0

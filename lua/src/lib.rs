@@ -53,13 +53,13 @@ pub static SLIDING_LOG: Script = script!(
 
 /// Decides one call on a sliding counter.
 pub static SLIDING_COUNTER: Script = script!(
-    "sliding_counter", "5a0da1d5909b68cf7e8e1b56a391dbd3db68bb4a",
+    "sliding_counter", "5e32ab2c15d460d4002f9268c9d6c71007310a2f",
     needs "time" "muldiv" "expiry" "reply" "commit" "sliding_counter"
 );
 
 /// Decides a list of calls of any algorithms, all or nothing.
 pub static ACQUIRE_ALL: Script = script!(
-    "acquire_all", "34e6b60934d482b9a24c2f3de984707408ff20f6",
+    "acquire_all", "8a46597c0541e0768e844512d559d375a06790ad",
     needs "time" "muldiv" "expiry" "reply" "commit"
         "token_bucket" "leaky_bucket" "fixed_window" "sliding_log" "sliding_counter"
 );
