@@ -66,27 +66,39 @@ fn main() {
     let random = |_: usize| fastrand::usize(..KEYS);
 
     for threads in [1, 2] {
-        table(&format!("One hot key, {threads} thread(s)"), threads, &[
-            Case::new("governor, keyed", &keys, hot, &ask_governor),
-            Case::new("store, token bucket", &keys, hot, &ask_store(&TOKEN)),
-            Case::new("limiter, token bucket", &keys, hot, &ask_limiter),
-        ]);
-        table(&format!("{KEYS} random keys, {threads} thread(s)"), threads, &[
-            Case::new("governor, keyed", &keys, random, &ask_governor),
-            Case::new("store, token bucket", &keys, random, &ask_store(&TOKEN)),
-            Case::new("limiter, token bucket", &keys, random, &ask_limiter),
-            Case::new("store, leaky bucket", &keys, random, &ask_store(&LEAKY)),
-            Case::new("store, fixed window", &keys, random, &ask_store(&FIXED)),
-            Case::new("store, sliding counter", &keys, random, &ask_store(&COUNTER)),
-            Case::new("store, sliding log of 20", &keys, random, &ask_store(&LOG)),
-        ]);
+        table(
+            &format!("One hot key, {threads} thread(s)"),
+            threads,
+            &[
+                Case::new("governor, keyed", &keys, hot, &ask_governor),
+                Case::new("store, token bucket", &keys, hot, &ask_store(&TOKEN)),
+                Case::new("limiter, token bucket", &keys, hot, &ask_limiter),
+            ],
+        );
+        table(
+            &format!("{KEYS} random keys, {threads} thread(s)"),
+            threads,
+            &[
+                Case::new("governor, keyed", &keys, random, &ask_governor),
+                Case::new("store, token bucket", &keys, random, &ask_store(&TOKEN)),
+                Case::new("limiter, token bucket", &keys, random, &ask_limiter),
+                Case::new("store, leaky bucket", &keys, random, &ask_store(&LEAKY)),
+                Case::new("store, fixed window", &keys, random, &ask_store(&FIXED)),
+                Case::new("store, sliding counter", &keys, random, &ask_store(&COUNTER)),
+                Case::new("store, sliding log of 20", &keys, random, &ask_store(&LOG)),
+            ],
+        );
     }
-    table("One hot key, refused, 1 thread", 1, &[
-        Case::new("governor, keyed", &keys, hot, &|key: &String| {
-            drop(black_box(never.check_key(key)));
-        }),
-        Case::new("store, token bucket", &keys, hot, &ask_store(&NEVER)),
-    ]);
+    table(
+        "One hot key, refused, 1 thread",
+        1,
+        &[
+            Case::new("governor, keyed", &keys, hot, &|key: &String| {
+                drop(black_box(never.check_key(key)));
+            }),
+            Case::new("store, token bucket", &keys, hot, &ask_store(&NEVER)),
+        ],
+    );
 }
 
 fn nonzero(n: u32) -> NonZeroU32 {

@@ -7,7 +7,7 @@ const ROUNDS: usize = 7;
 const CALLS: usize = 400_000;
 
 /// One thing to time.
-pub struct Case<'a> {
+pub(crate) struct Case<'a> {
     name: &'a str,
     keys: &'a [String],
     pick: fn(usize) -> usize,
@@ -16,7 +16,7 @@ pub struct Case<'a> {
 
 impl<'a> Case<'a> {
     /// Calls `call` with the keys that `pick` chooses.
-    pub fn new(
+    pub(crate) fn new(
         name: &'a str,
         keys: &'a [String],
         pick: fn(usize) -> usize,
@@ -45,7 +45,7 @@ impl<'a> Case<'a> {
 }
 
 /// Prints the median of every case and its ratio to the first one.
-pub fn table(title: &str, threads: usize, cases: &[Case<'_>]) {
+pub(crate) fn table(title: &str, threads: usize, cases: &[Case<'_>]) {
     let mut times = vec![Vec::new(); cases.len()];
     for _ in 0..=ROUNDS {
         for (case, times) in cases.iter().zip(&mut times) {

@@ -26,7 +26,9 @@ fn main() {
         Algorithm::SlidingCounter { limit: 100, window: WINDOW, sub_windows: 10 },
         Algorithm::SlidingLog { limit: 100, window: WINDOW },
     ];
-    println!("| bytes per key, one call each | 100,000 keys | 1,000,000 keys |\n| --- | --: | --: |");
+    println!(
+        "| bytes per key, one call each | 100,000 keys | 1,000,000 keys |\n| --- | --: | --: |"
+    );
     println!("| governor, keyed by `String` | {} | {} |", governor(100_000), governor(1_000_000));
     for algorithm in algorithms {
         let [small, large] = [100_000, 1_000_000].map(|keys| ours(algorithm, keys));

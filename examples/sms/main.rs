@@ -8,6 +8,7 @@
 mod arguments;
 mod error;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use axum::extract::Query;
@@ -94,7 +95,10 @@ async fn checkout() -> Result<Json<Done>, ApiError> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    tracing_subscriber::fmt().with_target(false).compact().init();
+    tracing_subscriber::fmt()
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
     match run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
@@ -112,7 +116,7 @@ async fn run() -> Result<(), String> {
     };
     let limiter = limiter.map_err(|error| error.to_string())?;
     if let Err(error) = limiter.ready().await {
-        eprintln!("{error}; until then limits hold for this process only");
+        eprintln!("sms: {error}; until then limits hold for this process only");
     }
     limiter.install().map_err(|error| error.to_string())?;
 

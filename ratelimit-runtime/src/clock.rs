@@ -31,6 +31,7 @@ impl Clock {
     }
 
     /// The time to send to a store that has a clock of its own: `None` means use that.
+    #[cfg(feature = "redis")]
     pub(crate) fn sent_ns(&self) -> Option<i64> {
         match self {
             Self::Server => None,

@@ -228,6 +228,9 @@ pub enum ConfigError {
     /// A Redis URL is given, and the crate is built without its `redis` feature.
     #[error("a Redis URL is given, but the `redis` feature of ratelimit-kit is off")]
     NoRedisFeature,
+    /// `RATELIMIT_MODE` is something else than `enforce`, `shadow` or `off`.
+    #[error("RATELIMIT_MODE must be `enforce`, `shadow` or `off`")]
+    ModeVariable,
     /// The prefix of all keys is longer than 64 bytes, or has braces, blanks or control characters.
     #[error("the key prefix must be 1 to 64 bytes without braces, blanks or control characters")]
     Prefix,

@@ -15,6 +15,8 @@ mod limiter;
 mod reject;
 mod rule;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 #[doc(hidden)]
 pub mod __private;

@@ -39,17 +39,17 @@ impl Rate {
 
     /// So many permits a minute.
     pub const fn per_minute(permits: u64) -> Self {
-        Self::new(permits, Duration::from_secs(60))
+        Self::new(permits, Duration::from_mins(1))
     }
 
     /// So many permits an hour.
     pub const fn per_hour(permits: u64) -> Self {
-        Self::new(permits, Duration::from_secs(3_600))
+        Self::new(permits, Duration::from_hours(1))
     }
 
     /// So many permits in 24 hours.
     pub const fn per_day(permits: u64) -> Self {
-        Self::new(permits, Duration::from_secs(86_400))
+        Self::new(permits, Duration::from_hours(24))
     }
 
     /// How many permits come back in one period.
@@ -337,6 +337,8 @@ pub struct Check<'a> {
     cost: u64,
     numbers: Option<Algorithm>,
     max_delay: Option<Duration>,
+    /// Whether it never refuses, whatever its rule says.
+    only_watched: bool,
 }
 
 impl<'a> Check<'a> {
@@ -350,7 +352,7 @@ impl<'a> Check<'a> {
     /// assert_eq!(check.key().as_str(), "alice");
     /// ```
     pub fn new(rule: &'a Rule, key: impl Into<Key>) -> Self {
-        Self { rule, key: key.into(), cost: 1, numbers: None, max_delay: None }
+        Self { rule, key: key.into(), cost: 1, numbers: None, max_delay: None, only_watched: false }
     }
 
     /// The same check taking so many permits; 0 takes none and is always admitted.
@@ -398,7 +400,7 @@ impl<'a> Check<'a> {
 
     /// Whether the check is judged but never refuses.
     pub fn is_shadow(&self) -> bool {
-        self.rule.mode == Mode::Shadow
+        self.only_watched || self.rule.mode == Mode::Shadow
     }
 
     /// The numbers in force, compiled for a store's resolution.
@@ -415,6 +417,11 @@ impl<'a> Check<'a> {
             }
             (plan, _) => plan,
         })
+    }
+
+    /// The same check, which never refuses whatever its rule says.
+    pub(crate) fn only_watched(&self) -> Self {
+        Self { only_watched: true, ..self.clone() }
     }
 
     /// The same check with another cost, for a look that takes nothing.

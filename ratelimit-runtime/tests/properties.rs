@@ -3,6 +3,8 @@
 //! Clocks step back as well as on, costs are 0, small, or larger than the limit, and rates are from
 //! one a day to ten million a second.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
@@ -187,8 +189,8 @@ fn resets_are_exact<A: Arithmetic<State: Clone> + Clone>(
 }
 for_each_algorithm!(resets_are_exact, std::convert::identity);
 
-/// 5. Peeks and refused calls change nothing. (But for a clock that is gone, which calls that only
-/// go on never meet.)
+/// 5. Peeks and refused calls change nothing; but for a clock that is gone, which calls that only
+///    go on never meet.
 fn peeks_and_refusals_are_free<A: Arithmetic + Clone>(
     algorithm: A,
     calls: &[Call],

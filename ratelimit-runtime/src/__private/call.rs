@@ -26,7 +26,11 @@ impl Call {
     /// No checks yet, on the limiter of the process.
     #[inline]
     pub fn new() -> Self {
-        Self { checks: SmallVec::new(), limiter: None, wait: None, mistake: None }
+        #[cfg(feature = "testing")]
+        let limiter = crate::testing::current();
+        #[cfg(not(feature = "testing"))]
+        let limiter = None;
+        Self { checks: SmallVec::new(), limiter, wait: None, mistake: None }
     }
 
     /// On a limiter of the function's own choice. Before all checks: a key may need its secret.

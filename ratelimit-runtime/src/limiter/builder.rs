@@ -1,6 +1,7 @@
 //! How a limiter is set up.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -9,15 +10,21 @@ use std::time::Duration;
 use super::{Fallback, Health, Limiter, Shared};
 use crate::clock::Clock;
 use crate::error::ConfigError;
-use crate::rule::OnError;
+use crate::rule::{Mode, OnError};
+#[cfg(feature = "redis")]
+use crate::store::redis::Redis;
 use crate::store::{Embedded, Store};
 
 /// The variable that chooses Redis.
 pub(super) const REDIS_URL: &str = "RATELIMIT_REDIS_URL";
 
+/// The switch for bad nights.
+const MODE: &str = "RATELIMIT_MODE";
+
 /// Which store decides.
 enum Source {
     Embedded,
+    #[cfg_attr(not(feature = "redis"), expect(dead_code, reason = "there is nothing to open it"))]
     RedisUrl(String),
     #[cfg(feature = "redis")]
     RedisConnection(redis::aio::MultiplexedConnection),
@@ -142,7 +149,14 @@ impl LimiterBuilder {
     }
 
     /// Makes the limiter.
+    ///
+    /// `RATELIMIT_MODE=shadow` in the environment makes it watch only: all rules are judged and
+    /// counted, and none refuses. With `RATELIMIT_MODE=off` it does not even look.
     pub fn build(self) -> Result<Limiter, ConfigError> {
+        let mode = mode(env::var_os(MODE).as_deref())?;
+        if mode != Mode::Enforce {
+            tracing::warn!(?mode, "{MODE} is set: no rate limit refuses a call");
+        }
         if self.deadline.is_zero() {
             return Err(ConfigError::Deadline);
         }
@@ -150,38 +164,74 @@ impl LimiterBuilder {
         if !(1..=64).contains(&self.prefix.len()) || !self.prefix.chars().all(fits) {
             return Err(ConfigError::Prefix);
         }
-        let (store, blocking): (Arc<dyn Store>, bool) = match self.source {
-            Source::Embedded => {
-                let store = Embedded::new();
-                (Arc::new(store.with_max_keys(self.max_keys).with_clock(self.clock.clone())), true)
-            }
-            Source::Store(store) => (store, true),
+        let (store, blocking): (Arc<dyn Store>, bool) = match &self.source {
+            Source::Embedded => return Ok(self.embedded(mode)),
+            Source::Store(store) => (store.clone(), true),
             #[cfg(feature = "redis")]
             Source::RedisUrl(url) => {
-                let store =
-                    crate::store::redis::Redis::open(&url, self.prefix, self.clock.clone())?;
-                (Arc::new(store), true)
+                (Arc::new(Redis::open(url, self.prefix.clone(), self.clock.clone())?), true)
             }
             #[cfg(feature = "redis")]
-            Source::RedisConnection(connection) => {
-                let store =
-                    crate::store::redis::Redis::over(connection, self.prefix, self.clock.clone());
-                (Arc::new(store), false)
-            }
+            Source::RedisConnection(connection) => (
+                Arc::new(Redis::over(connection.clone(), self.prefix.clone(), self.clock.clone())),
+                false,
+            ),
             #[cfg(not(feature = "redis"))]
             Source::RedisUrl(_) => return Err(ConfigError::NoRedisFeature),
         };
-        Ok(Limiter {
-            shared: Arc::new(Shared {
-                store,
-                blocking,
-                fallback: Fallback::new(self.max_keys, self.clock.clone(), self.replicas),
-                clock: self.clock,
-                deadline: self.deadline,
-                on_error: self.on_error,
-                health: Health::default(),
-                key_secret: self.key_secret,
-            }),
-        })
+        Ok(self.over(store, blocking, mode))
+    }
+
+    /// A limiter that decides in this process.
+    pub(crate) fn embedded(self, mode: Mode) -> Limiter {
+        let store = Embedded::new().with_max_keys(self.max_keys).with_clock(self.clock.clone());
+        self.over(Arc::new(store), true, mode)
+    }
+
+    fn over(self, store: Arc<dyn Store>, blocking: bool, mode: Mode) -> Limiter {
+        let fallback = Fallback::new(self.max_keys, self.clock.clone(), self.replicas);
+        let shared = Shared {
+            store,
+            blocking,
+            clock: self.clock,
+            deadline: self.deadline,
+            on_error: self.on_error,
+            mode,
+            fallback,
+            health: Health::default(),
+            key_secret: self.key_secret,
+        };
+        Limiter { shared: Arc::new(shared) }
+    }
+}
+
+/// The mode that the environment asks for.
+fn mode(variable: Option<&OsStr>) -> Result<Mode, ConfigError> {
+    match variable.map(OsStr::as_encoded_bytes) {
+        None | Some(b"" | b"enforce") => Ok(Mode::Enforce),
+        Some(b"shadow") => Ok(Mode::Shadow),
+        Some(b"off") => Ok(Mode::Off),
+        Some(_) => Err(ConfigError::ModeVariable),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_switches_limits_off() {
+        let read = |value: &str| mode(Some(OsStr::new(value)));
+        assert_eq!(mode(None), Ok(Mode::Enforce));
+        assert_eq!(read("enforce"), Ok(Mode::Enforce));
+        assert_eq!(read("shadow"), Ok(Mode::Shadow));
+        assert_eq!(read("off"), Ok(Mode::Off));
+        assert_eq!(read("of"), Err(ConfigError::ModeVariable));
+    }
+
+    #[test]
+    fn nothing_secret_is_shown() {
+        let builder = Limiter::builder().redis("redis://app:S3cr3t@host").key_secret("S3cr3t");
+        assert!(!format!("{builder:?}").contains("S3cr3t"));
     }
 }

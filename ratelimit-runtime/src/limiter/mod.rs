@@ -5,6 +5,7 @@ mod fallback;
 mod health;
 mod installed;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,6 +49,7 @@ struct Shared {
     clock: Clock,
     deadline: Duration,
     on_error: OnError,
+    mode: Mode,
     fallback: Fallback,
     health: Health,
     /// For `hash(…)` in keys.
@@ -138,18 +140,30 @@ impl Limiter {
         self.shared.key_secret.as_deref()
     }
 
+    /// The checks that count, as the limiter's mode and the rules' say. Nearly always that is all of
+    /// them, and then nothing is copied.
+    fn applied<'c>(&self, checks: &'c [Check<'c>]) -> Cow<'c, [Check<'c>]> {
+        let on = |check: &&Check<'_>| check.rule().current_mode() != Mode::Off;
+        match self.shared.mode {
+            Mode::Enforce if checks.iter().all(|check| on(&check)) => checks.into(),
+            Mode::Enforce => checks.iter().filter(on).cloned().collect(),
+            Mode::Shadow => checks.iter().filter(on).map(Check::only_watched).collect(),
+            Mode::Off => Cow::Borrowed(&[]),
+        }
+    }
+
     async fn decide(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
         if let Some(decision) = self.decide_now(checks) {
             return decision;
         }
-        let applied = applied(checks);
+        let applied = self.applied(checks);
         let answers = self.in_time(self.shared.store.decide(&applied)).await;
         self.conclude(&applied, answers)
     }
 
     /// The decision, if it takes no waiting.
     fn decide_now(&self, checks: &[Check<'_>]) -> Option<Result<Decision, RateLimitError>> {
-        let applied = applied(checks);
+        let applied = self.applied(checks);
         if applied.is_empty() {
             return Some(Ok(Decision::new([], None)));
         }
@@ -213,17 +227,6 @@ fn outcomes(checks: &[Check<'_>], answers: Answers) -> impl Iterator<Item = Outc
 
 fn unavailable(rule: &Rule, cause: StoreError) -> RateLimitError {
     Unavailable { rule: rule.name().to_owned(), cause }.into()
-}
-
-/// The checks without those of rules that are off. Nearly always that is all of them, and then
-/// nothing is copied.
-fn applied<'c>(checks: &'c [Check<'c>]) -> std::borrow::Cow<'c, [Check<'c>]> {
-    let off = |check: &Check<'_>| check.rule().current_mode() == Mode::Off;
-    if checks.iter().any(off) {
-        checks.iter().filter(|check| !off(check)).cloned().collect()
-    } else {
-        checks.into()
-    }
 }
 
 /// Finds the mistakes that no store needs to be asked about.

@@ -300,7 +300,10 @@ impl Shard {
     /// Forgets one key; whether it was there.
     pub(super) fn remove(&mut self, id: Id) -> bool {
         fn remove<S>(table: &mut HashTable<Slot<S>>, id: Id) -> bool {
-            table.find_entry(id.hash(), |slot| slot.id == id).map(|slot| slot.remove()).is_ok()
+            table
+                .find_entry(id.hash(), |slot| slot.id == id)
+                .map(hashbrown::hash_table::OccupiedEntry::remove)
+                .is_ok()
         }
         self.wide.remove(&id);
         remove(&mut self.small, id) || remove(&mut self.counters, id) || remove(&mut self.logs, id)
