@@ -88,7 +88,8 @@ pub(crate) fn compile_rust(
         if n > 0 {
             chain.extend(quote!(.part()));
         }
-        let span = part.span();
+        // Type errors belong at the part, and lints about what is around it to nobody.
+        let span = Span::call_site().located_at(part.span());
         chain.extend(quote_spanned!(span=> .value(&(#part))));
     }
     Some(quote!(#chain.finish()))
