@@ -31,7 +31,7 @@
 
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, Path};
+use syn::{Expr, ExprMacro, Path};
 
 use crate::check::{Limits, Rule, text};
 use crate::error::Errors;
@@ -236,10 +236,10 @@ fn answer(function: &Function, limits: &Limits) -> TokenStream {
         // At the return type, which must change if it cannot say that a call was limited.
         None => {
             let reject = match function.returned() {
-                Some(ty) => private_at(limits, "reject", ty),
-                None => private_at(limits, "reject", &function.sig.ident),
+                Some(ty) => call_at(limits, "reject", &quote!(#limited), ty),
+                None => call_at(limits, "reject", &quote!(#limited), &function.sig.ident),
             };
-            quote!(return #reject(#limited);)
+            quote!(return #reject;)
         }
     };
     quote!(#unavailable #otherwise)
@@ -251,29 +251,41 @@ fn handled(limits: &Limits, handler: &Expr) -> TokenStream {
     match unwrapped(handler) {
         // Through a function, which tells rustc the type of the closure's argument.
         Expr::Closure(_) => {
-            let answer = private_at(limits, "answer", handler);
-            quote!(return #answer(#limited, #handler);)
+            let answer = call_at(limits, "answer", &quote!(#limited, #handler), handler);
+            quote!(return #answer;)
         }
-        // The braces are ours: with them, no lint calls the `return` unreachable after a `panic!`.
-        _ => quote!(return { #handler };),
+        // A `return` after it would be unreachable, which rustc warns about. This compiles only
+        // if it does diverge.
+        Expr::Macro(expr) if diverges(expr) => quote!(match #handler {}),
+        _ => quote!(return #handler;),
     }
 }
 
-/// A function of the runtime with the place of something that the user wrote: where rustc shows
-/// what is wrong with it.
-fn private_at(limits: &Limits, function: &str, place: impl ToTokens) -> TokenStream {
+/// Whether a macro is one that never returns, by its name.
+fn diverges(expr: &ExprMacro) -> bool {
+    const NEVER_RETURN: &[&str] = &["panic", "todo", "unimplemented", "unreachable"];
+    let name = expr.mac.path.segments.last().map(|segment| segment.ident.to_string());
+    name.is_some_and(|name| NEVER_RETURN.contains(&name.as_str()))
+}
+
+/// A call of a function of the runtime, with the place of something that the user wrote: where
+/// rustc shows what is wrong with it. For that it must begin and end there.
+fn call_at(
+    limits: &Limits,
+    function: &str,
+    arguments: &TokenStream,
+    place: impl ToTokens,
+) -> TokenStream {
+    let krate = &limits.krate;
+    if limits.krate_is_written {
+        // With the places of that path alone: if it is wrong, it is so in one place only.
+        let function = Ident::new(function, Span::mixed_site());
+        return quote!(#krate::__private::#function(#arguments));
+    }
     let (first, last) = ends(place);
     let function = Ident::new(function, last);
-    if limits.krate_is_written {
-        let krate = limits.krate.to_token_stream().into_iter().map(|mut token| {
-            token.set_span(token.span().located_at(first));
-            token
-        });
-        let krate: TokenStream = krate.collect();
-        quote_spanned!(first=> #krate::__private::#function)
-    } else {
-        quote_spanned!(first=> ::ratelimit_kit::__private::#function)
-    }
+    let call = quote_spanned!(last=> __private::#function(#arguments));
+    quote_spanned!(first=> ::ratelimit_kit::#call)
 }
 
 /// The places of the first and of the last token. Stable Rust has no span over both; but what

@@ -49,8 +49,22 @@ fn one_budget_for_everybody_or_one_per_key() {
         Some(id)
     }
     let mut id = 0;
-    assert_eq!(passed(|| together({ id += 1; id }).is_some()), 3);
-    assert_eq!(passed(|| each({ id += 1; id }).is_some()), 10);
+    assert_eq!(
+        passed(|| together({
+            id += 1;
+            id
+        })
+        .is_some()),
+        3
+    );
+    assert_eq!(
+        passed(|| each({
+            id += 1;
+            id
+        })
+        .is_some()),
+        10
+    );
 }
 
 #[test]
@@ -237,7 +251,7 @@ fn a_group_does_not_change_the_answer() {
 #[test]
 fn the_crate_can_have_another_name() {
     mod renamed {
-        pub use ratelimit_kit as kit;
+        pub(super) use ratelimit_kit as kit;
     }
     #[renamed::kit::rate_limit(capacity = 2, refill = 1, crate = renamed::kit, limiter = LIMITER)]
     fn f() -> Option<()> {
@@ -256,9 +270,8 @@ mod paced {
     use super::*;
 
     static CLOCK: LazyLock<ManualClock> = LazyLock::new(ManualClock::new);
-    static PACED: LazyLock<Limiter> = LazyLock::new(|| {
-        Limiter::builder().clock(Clock::Manual(CLOCK.clone())).build().unwrap()
-    });
+    static PACED: LazyLock<Limiter> =
+        LazyLock::new(|| Limiter::builder().clock(Clock::Manual(CLOCK.clone())).build().unwrap());
 
     #[rate_limit(algo = leaky_bucket, capacity = 10, leak = 1, wait = "2s", limiter = PACED)]
     async fn checkout() -> Result<(), Error> {

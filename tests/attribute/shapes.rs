@@ -489,14 +489,12 @@ mod traits {
         }
 
         #[rate_limit(key = self.tenant(), capacity = 2, refill = 1, limiter = LIMITER)]
-        #[expect(async_fn_in_trait, reason = "used here only")]
         async fn by_default_async(&self) -> Result<u8, Error> {
             Ok(1)
         }
 
         fn send(&self, to: &str) -> Result<u8, Error>;
 
-        #[expect(async_fn_in_trait, reason = "used here only")]
         async fn send_async(&self, to: &str) -> Result<u8, Error>;
     }
 

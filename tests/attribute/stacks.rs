@@ -62,22 +62,22 @@ fn later_attributes_are_absorbed_in_order() {
 mod order {
     use super::*;
 
-    pub mod one {
+    pub(crate) mod one {
         use super::*;
 
         #[rate_limit(capacity = 2, refill = 1, limiter = LIMITER)]
         #[rate_limit(algo = fixed_window, limit = 2, window = "1h")]
-        pub fn f() -> Result<(), Error> {
+        pub(crate) fn f() -> Result<(), Error> {
             Ok(())
         }
     }
 
-    pub mod two {
+    pub(crate) mod two {
         use super::*;
 
         #[rate_limit(algo = fixed_window, limit = 2, window = 3600, limiter = LIMITER)]
         #[rate_limit(refill = "1/s", capacity = 2)]
-        pub fn f() -> Result<(), Error> {
+        pub(crate) fn f() -> Result<(), Error> {
             Ok(())
         }
     }

@@ -11,16 +11,16 @@ use ratelimit_kit::{Clock, Limiter, ManualClock, RateLimitError};
 static CLOCK: LazyLock<ManualClock> = LazyLock::new(ManualClock::new);
 
 /// The limiter of these tests. Rules have names or functions of their own, so tests share nothing.
-pub static LIMITER: LazyLock<Limiter> = LazyLock::new(limiter);
+pub(crate) static LIMITER: LazyLock<Limiter> = LazyLock::new(limiter);
 
 /// A limiter of a test's own.
-pub fn limiter() -> Limiter {
+pub(crate) fn limiter() -> Limiter {
     Limiter::builder().clock(Clock::Manual(CLOCK.clone())).build().unwrap()
 }
 
 /// An error type as people write them.
 #[derive(Debug)]
-pub enum Error {
+pub(crate) enum Error {
     Limited(RateLimitError),
     Business,
 }
@@ -39,25 +39,25 @@ impl From<std::num::ParseIntError> for Error {
 
 impl Error {
     /// The rule that refused.
-    pub fn refused_by(&self) -> String {
+    pub(crate) fn refused_by(&self) -> String {
         match self {
             Self::Limited(RateLimitError::Refused(refusal)) => refusal.rule().to_owned(),
             other => panic!("not a refusal: {other:?}"),
         }
     }
 
-    pub fn is_refusal(&self) -> bool {
+    pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Limited(RateLimitError::Refused(_)))
     }
 }
 
 /// Whether the budget was used up.
-pub fn refused<T>(result: Result<T, Error>) -> bool {
+pub(crate) fn refused<T>(result: Result<T, Error>) -> bool {
     matches!(result, Err(error) if error.is_refusal())
 }
 
 /// Runs a future that never has to wait: decisions in process are made at once.
-pub fn now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("the decision was not made at once"),

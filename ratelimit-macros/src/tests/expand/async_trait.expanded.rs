@@ -27,12 +27,12 @@ where
                 fn __rate_limit_path() -> &'static ::core::primitive::str {
                     ::core::any::type_name_of_val(&__rate_limit_path)
                 }
-                static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::__unnamed(
+                static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::__unnamed(
                     __rate_limit_path,
                     "",
-                    ::ratelimit_kit::__private::Algorithm::TokenBucket {
+                    ::ratelimit_kit::Algorithm::TokenBucket {
                         capacity: 1,
-                        refill: ::ratelimit_kit::__private::Rate::per_second(1),
+                        refill: ::ratelimit_kit::Rate::per_second(1),
                     },
                 );
                 let mut call = ::ratelimit_kit::__private::Call::new();

@@ -2,9 +2,9 @@
 fn verify(phone: &str, code: u32) -> Result<bool, Error> {
     #![allow(unused)]
     if let ::core::result::Result::Err(limited) = {
-        static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::new(
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::new(
             "verify",
-            ::ratelimit_kit::__private::Algorithm::FixedWindow {
+            ::ratelimit_kit::Algorithm::FixedWindow {
                 limit: 1,
                 window: ::core::time::Duration::from_secs(60),
             },

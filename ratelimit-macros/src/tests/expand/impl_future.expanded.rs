@@ -1,11 +1,11 @@
 fn find(id: u64) -> impl Future<Output = Result<u8, Error>> {
     async move {
         if let ::core::result::Result::Err(limited) = {
-            static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::new(
+            static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::new(
                 "f",
-                ::ratelimit_kit::__private::Algorithm::TokenBucket {
+                ::ratelimit_kit::Algorithm::TokenBucket {
                     capacity: 1,
-                    refill: ::ratelimit_kit::__private::Rate::per_second(1),
+                    refill: ::ratelimit_kit::Rate::per_second(1),
                 },
             );
             let mut call = ::ratelimit_kit::__private::Call::new();

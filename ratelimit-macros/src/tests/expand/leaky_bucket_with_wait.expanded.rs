@@ -1,10 +1,10 @@
 async fn checkout(cart: Cart) -> Result<Order, Error> {
     if let ::core::result::Result::Err(limited) = {
-        static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::new(
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::new(
             "checkout",
-            ::ratelimit_kit::__private::Algorithm::LeakyBucket {
+            ::ratelimit_kit::Algorithm::LeakyBucket {
                 capacity: 100,
-                leak: ::ratelimit_kit::__private::Rate::new(
+                leak: ::ratelimit_kit::Rate::new(
                     1,
                     ::core::time::Duration::from_secs(15),
                 ),
@@ -12,7 +12,7 @@ async fn checkout(cart: Cart) -> Result<Order, Error> {
         );
         let mut call = ::ratelimit_kit::__private::Call::new();
         call.wait(::core::time::Duration::from_secs(2));
-        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::__private::Key::whole_rule());
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::Key::whole_rule());
         call.run()
     }
         .await

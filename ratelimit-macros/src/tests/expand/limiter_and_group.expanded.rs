@@ -1,10 +1,10 @@
 pub(crate) async fn upload(&mut self, user: u32) -> Result<(), Error> {
     if let ::core::result::Result::Err(limited) = {
-        static __RATE_LIMIT_RULE: ::limits::kit::__private::Rule = ::limits::kit::__private::Rule::new(
+        static __RATE_LIMIT_RULE: ::limits::kit::Rule = ::limits::kit::Rule::new(
             "upload",
-            ::limits::kit::__private::Algorithm::TokenBucket {
+            ::limits::kit::Algorithm::TokenBucket {
                 capacity: 5,
-                refill: ::limits::kit::__private::Rate::per_second(1),
+                refill: ::limits::kit::Rate::per_second(1),
             },
         );
         let mut call = ::limits::kit::__private::Call::new();

@@ -1,15 +1,15 @@
 fn import(plan: &Plan, items: &[Item]) -> Result<(), Error> {
     if let ::core::result::Result::Err(limited) = {
-        static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::new(
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::new(
                 "plan",
-                ::ratelimit_kit::__private::Algorithm::SlidingCounter {
+                ::ratelimit_kit::Algorithm::SlidingCounter {
                     limit: ::ratelimit_kit::__private::PER_CALL,
                     window: ::ratelimit_kit::__private::PER_CALL_WINDOW,
                     sub_windows: 4,
                 },
             )
-            .mode(::ratelimit_kit::__private::Mode::Shadow)
-            .on_error(::ratelimit_kit::__private::OnError::Closed);
+            .mode(::ratelimit_kit::Mode::Shadow)
+            .on_error(::ratelimit_kit::OnError::Closed);
         let mut call = ::ratelimit_kit::__private::Call::new();
         let applies: ::core::primitive::bool = !plan.unlimited;
         if applies {
@@ -19,7 +19,7 @@ fn import(plan: &Plan, items: &[Item]) -> Result<(), Error> {
                         .value(&plan.tenant)
                         .finish(),
                 )
-                .cost_of(items.len())
+                .cost(items.len())
                 .limit(plan.limit)
                 .window(plan.window);
         }

@@ -1,15 +1,15 @@
 async fn orders() -> Result<Vec<Order>, Error> {
     if let ::core::result::Result::Err(limited) = {
-        static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::new(
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::new(
             "orders",
-            ::ratelimit_kit::__private::Algorithm::SlidingCounter {
+            ::ratelimit_kit::Algorithm::SlidingCounter {
                 limit: 50,
                 window: ::core::time::Duration::from_secs(3600),
                 sub_windows: 10,
             },
         );
         let mut call = ::ratelimit_kit::__private::Call::new();
-        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::__private::Key::whole_rule());
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::Key::whole_rule());
         call.run()
     }
         .await

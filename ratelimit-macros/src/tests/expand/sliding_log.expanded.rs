@@ -1,15 +1,14 @@
 fn write(line: &str) -> Option<()> {
     if let ::core::result::Result::Err(limited) = {
-        static __RATE_LIMIT_RULE: ::ratelimit_kit::__private::Rule = ::ratelimit_kit::__private::Rule::new(
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::new(
             "log",
-            ::ratelimit_kit::__private::Algorithm::SlidingLog {
+            ::ratelimit_kit::Algorithm::SlidingLog {
                 limit: 100,
                 window: ::core::time::Duration::from_millis(250),
             },
         );
         let mut call = ::ratelimit_kit::__private::Call::new();
-        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::__private::Key::whole_rule())
-            .cost(3);
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::Key::whole_rule()).cost(3);
         call.run_blocking()
     } {
         return ::ratelimit_kit::__private::reject(limited);

@@ -1,0 +1,170 @@
+//! Every argument, under lints that most crates would find too strict.
+
+#![deny(
+    warnings,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery,
+    clippy::unreachable,
+    clippy::unit_arg,
+    clippy::let_unit_value,
+    clippy::used_underscore_binding,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::shadow_unrelated,
+    clippy::absolute_paths,
+    clippy::std_instead_of_core,
+    clippy::question_mark_used,
+    clippy::missing_inline_in_public_items,
+    clippy::default_numeric_fallback,
+    clippy::min_ident_chars,
+    clippy::items_after_statements,
+    clippy::semicolon_outside_block,
+    clippy::single_call_fn,
+    missing_docs,
+    missing_debug_implementations,
+    unused_qualifications,
+    unreachable_pub,
+    single_use_lifetimes,
+    let_underscore_drop
+)]
+#![forbid(unsafe_code, unreachable_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+// What the test itself does, with and without the attribute.
+#![allow(clippy::single_call_fn, clippy::missing_inline_in_public_items)]
+
+use core::time::Duration;
+
+use ratelimit_kit::{Limiter, Rate, RateLimitError, rate_limit};
+
+type Done = Result<(), RateLimitError>;
+
+struct Plan {
+    burst: u32,
+    rate: Rate,
+    window: Duration,
+    parts: u8,
+    free: bool,
+}
+
+struct Service {
+    tenant: String,
+    calls: u64,
+    limiter: Limiter,
+}
+
+#[rate_limit(capacity = 5, refill = "300/min")]
+fn plain() -> Done {
+    Ok(())
+}
+
+#[rate_limit(key = "'x:' + phone", name = "lints", algo = "token_bucket", capacity = 5, refill = 5)]
+async fn asynchronous(phone: &str) -> Done {
+    tick(phone).await;
+    Ok(())
+}
+
+#[rate_limit(key = [phone, &phone.len()], algo = leaky_bucket, capacity = 5, leak = "1/15s", wait = "2s")]
+async fn paced(phone: &str) -> Done {
+    if phone.is_empty() {
+        tick(phone).await;
+        Ok(())
+    } else {
+        Err(tick_twice(phone).await)?
+    }
+}
+
+async fn tick_twice(phone: &str) -> RateLimitError {
+    tick(phone).await;
+    match plain() {
+        Err(error) => error,
+        Ok(()) => loop {
+            tick(phone).await;
+        },
+    }
+}
+
+async fn tick(phone: &str) {
+    core::future::ready(phone).await;
+}
+
+#[rate_limit(key = "plan.free", algo = fixed_window, limit = plan.burst, window = plan.window, cost = 2, when = !plan.free)]
+#[rate_limit(algo = sliding_counter, limit = plan.burst, window = plan.window, sub_windows = plan.parts, mode = shadow, on_error = open)]
+#[rate_limit(capacity = plan.burst, refill = plan.rate, cost = plan.parts)]
+#[rate_limit(algo = sliding_log, limit = 5, window = 60, on_error = closed)]
+fn per_call(plan: &Plan) -> Done {
+    if plan.free { Ok(()) } else { plain() }
+}
+
+#[rate_limit(capacity = 5, refill = 1, on_limited = 0, on_unavailable = |error| u64::from(error.http_status()))]
+fn answered(number: u64) -> u64 {
+    number
+}
+
+#[rate_limit(capacity = 5, refill = 1, on_limited = ())]
+fn unit(_unused: u8) {}
+
+#[rate_limit(capacity = 5, refill = 1, on_limited = todo!())]
+fn later() -> u8 {
+    1
+}
+
+impl Service {
+    #[rate_limit(key = "self.tenant", capacity = 5, refill = 1, limiter = self.limiter, group = self.tenant)]
+    fn count(&mut self) -> Done {
+        self.calls = self.calls.saturating_add(1);
+        Ok(())
+    }
+
+    #[rate_limit(key = "self.tenant", capacity = 5, refill = 1, limiter = self.limiter, on_limited = None)]
+    async fn count_later(&mut self) -> Option<u64> {
+        tick(&self.tenant).await;
+        Some(self.calls)
+    }
+
+    #[rate_limit(key = "self.tenant", capacity = 5, refill = 1)]
+    fn boxed(&self) -> core::pin::Pin<Box<dyn Future<Output = Done> + Send + '_>> {
+        Box::pin(async move {
+            tick(&self.tenant).await;
+            Ok(())
+        })
+    }
+}
+
+#[async_trait::async_trait]
+trait Gateway {
+    async fn send(&self, to: &str) -> Done;
+}
+
+#[async_trait::async_trait]
+impl Gateway for Service {
+    #[rate_limit(key = "self.tenant + to", capacity = 5, refill = 1)]
+    async fn send(&self, to: &str) -> Done {
+        tick(to).await;
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn all_of_them_run() -> Result<(), Box<dyn core::error::Error>> {
+    let plan = Plan {
+        burst: 9,
+        rate: Rate::per_second(1),
+        window: Duration::from_secs(1),
+        parts: 2,
+        free: true,
+    };
+    let limiter = Limiter::builder().build()?;
+    let mut service = Service { tenant: "t".to_owned(), calls: 0, limiter };
+    plain()?;
+    asynchronous("a").await?;
+    paced("").await.err();
+    per_call(&plan)?;
+    assert_eq!(answered(1), 1);
+    unit(1);
+    assert_eq!(later(), 1);
+    service.count()?;
+    assert_eq!(service.count_later().await, Some(1));
+    service.boxed().await?;
+    service.send("b").await?;
+    Ok(())
+}
