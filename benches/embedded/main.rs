@@ -18,7 +18,7 @@ use ratelimit_kit::{Algorithm, Check, Limiter, Rate, Rule};
 use self::rounds::{Case, table};
 
 const KEYS: usize = 100_000;
-const WINDOW: Duration = Duration::from_secs(60);
+const WINDOW: Duration = Duration::from_mins(1);
 /// So much that no call of a run is refused.
 const PLENTY: u64 = 1_000_000_000;
 
@@ -39,7 +39,7 @@ static COUNTER: Rule = Rule::new(
 static LOG: Rule = Rule::new("sliding_log", Algorithm::SlidingLog { limit: 20, window: WINDOW });
 static NEVER: Rule = Rule::new(
     "refused",
-    Algorithm::TokenBucket { capacity: 1, refill: Rate::new(1, Duration::from_secs(86_400)) },
+    Algorithm::TokenBucket { capacity: 1, refill: Rate::new(1, Duration::from_hours(24)) },
 );
 
 fn main() {
@@ -47,7 +47,7 @@ fn main() {
     let quota = |burst| Quota::per_second(nonzero(1_000_000)).allow_burst(nonzero(burst));
     let governor = RateLimiter::<String, _, _, NoOpMiddleware>::dashmap(quota(1_000_000_000));
     let never = RateLimiter::<String, _, _, NoOpMiddleware>::dashmap(
-        Quota::with_period(Duration::from_secs(86_400)).unwrap_or_else(|| quota(1)),
+        Quota::with_period(Duration::from_hours(24)).unwrap_or_else(|| quota(1)),
     );
     let store = Embedded::new();
     let limiter = Limiter::builder().build().ok();
@@ -62,8 +62,8 @@ fn main() {
         let check = Check::new(&TOKEN, key.as_str());
         drop(black_box(limiter.map(|limiter| limiter.check_blocking(&check))));
     };
-    let hot = |_: usize| 0;
-    let random = |_: usize| fastrand::usize(..KEYS);
+    let hot = || 0;
+    let random = || fastrand::usize(..KEYS);
 
     for threads in [1, 2] {
         table(

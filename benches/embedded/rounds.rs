@@ -4,13 +4,13 @@ use std::thread;
 use std::time::Instant;
 
 const ROUNDS: usize = 7;
-const CALLS: usize = 400_000;
+const CALLS: u32 = 400_000;
 
 /// One thing to time.
 pub(crate) struct Case<'a> {
     name: &'a str,
     keys: &'a [String],
-    pick: fn(usize) -> usize,
+    pick: fn() -> usize,
     call: &'a (dyn Fn(&String) + Sync),
 }
 
@@ -19,7 +19,7 @@ impl<'a> Case<'a> {
     pub(crate) fn new(
         name: &'a str,
         keys: &'a [String],
-        pick: fn(usize) -> usize,
+        pick: fn() -> usize,
         call: &'a (dyn Fn(&String) + Sync),
     ) -> Self {
         Self { name, keys, pick, call }
@@ -28,8 +28,8 @@ impl<'a> Case<'a> {
     /// Nanoseconds per call, where each thread makes all calls.
     fn time(&self, threads: usize) -> f64 {
         let run = || {
-            for i in 0..CALLS {
-                if let Some(key) = self.keys.get((self.pick)(i)) {
+            for _ in 0..CALLS {
+                if let Some(key) = self.keys.get((self.pick)()) {
                     (self.call)(key);
                 }
             }
@@ -40,7 +40,7 @@ impl<'a> Case<'a> {
                 scope.spawn(run);
             }
         });
-        start.elapsed().as_secs_f64() * 1e9 / CALLS as f64
+        start.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS)
     }
 }
 

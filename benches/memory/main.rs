@@ -15,7 +15,7 @@ use ratelimit_kit::{Algorithm, Check, Rate, Rule};
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
-const WINDOW: Duration = Duration::from_secs(3_600);
+const WINDOW: Duration = Duration::from_hours(1);
 
 fn main() {
     let algorithms = [
