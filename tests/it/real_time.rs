@@ -1,0 +1,160 @@
+//! Redis in real time, by the clock of its server.
+//!
+//! A spec says what a call at t = 9,900 ms is told, give or take 30 ms. On a busy machine a call
+//! can come later than that, and then it is not the call that the spec speaks of. So every call is
+//! timed by the server itself: one that was late makes the run void, and the run is made again.
+//! What was in time must be answered exactly.
+
+use std::thread;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use ratelimit_kit::{Check, Limiter, Outcome, Rule};
+use test_support::{Flavor, Server};
+
+use crate::algorithms::{Kind, ms, rule};
+use crate::machine;
+use crate::stage::{block_on, on_redis, only, told};
+
+/// How much later than planned a call may come.
+const TOLERANCE: Duration = ms(30);
+
+/// How often a run may be void.
+const ATTEMPTS: usize = 5;
+
+/// The clock of a Redis server.
+pub(crate) struct Watch(redis::Connection);
+
+impl Watch {
+    /// That of the server that tests share.
+    pub(crate) fn new() -> Self {
+        Self::of(Server::shared(Flavor::Installed))
+    }
+
+    pub(crate) fn of(server: &Server) -> Self {
+        Self(server.connect())
+    }
+
+    /// That of the server at the other end.
+    pub(crate) fn over(connection: redis::Connection) -> Self {
+        Self(connection)
+    }
+
+    /// The time since the Unix epoch.
+    pub(crate) fn now(&mut self) -> Duration {
+        let (seconds, micros): (u64, u32) = redis::cmd("TIME").query(&mut self.0).unwrap();
+        Duration::new(seconds, micros * 1_000)
+    }
+
+    /// Waits until the server shows this time.
+    pub(crate) fn wait_until(&mut self, time: Duration) {
+        while let left = time.saturating_sub(self.now())
+            && !left.is_zero()
+        {
+            thread::sleep(left);
+        }
+    }
+
+    /// Waits for a time that is a multiple of a span.
+    pub(crate) fn wait_for_multiple_of(&mut self, span: Duration) -> Duration {
+        let multiple = self.now().as_micros() / span.as_micros() + 1;
+        let time = span * u32::try_from(multiple).unwrap();
+        self.wait_until(time);
+        time
+    }
+
+    /// Waits, if need be, until the next multiple of a span is at least so far away: sliding
+    /// counters begin a new part there.
+    pub(crate) fn stay_clear_of_multiples_of(&mut self, span: Duration, distance: Duration) {
+        let gone = self.now().as_micros() % span.as_micros();
+        if span.as_micros() - gone < distance.as_micros() {
+            self.wait_for_multiple_of(span);
+        }
+    }
+}
+
+/// Connects, and uploads all scripts, which happens at their first use and takes its time.
+pub(crate) fn warm_up(limiter: &Limiter) {
+    block_on(limiter.ready()).unwrap();
+    for kind in Kind::ALL {
+        let rule = rule(kind.per(1, ms(1)));
+        assert!(told(limiter.check_blocking(&Check::new(&rule, "warm"))).allowed);
+    }
+}
+
+/// A call was not made in time.
+#[derive(Debug)]
+pub(crate) struct Late;
+
+/// Calls at planned times.
+pub(crate) struct Schedule {
+    pub(crate) watch: Watch,
+    pub(crate) limiter: Limiter,
+    start: Duration,
+    planned: Duration,
+}
+
+/// Makes a run of calls at planned times, again if one of them was late.
+pub(crate) fn on_schedule(run: impl Fn(&mut Schedule) -> Result<(), Late>) {
+    for _ in 0..ATTEMPTS {
+        let _quiet = machine::quiet();
+        let limiter = on_redis().build().unwrap();
+        warm_up(&limiter);
+        let mut watch = Watch::new();
+        let start = watch.now();
+        let mut schedule = Schedule { watch, limiter, start, planned: start };
+        if run(&mut schedule).is_ok() {
+            return;
+        }
+    }
+    panic!("in {ATTEMPTS} attempts the machine was too busy to call in time");
+}
+
+impl Schedule {
+    /// The plan begins with these calls, which are quickly made.
+    pub(crate) fn begin_with(&mut self, calls: impl FnOnce()) -> Result<(), Late> {
+        let before = self.watch.now();
+        calls();
+        self.start = self.watch.now();
+        self.planned = self.start;
+        if self.start - before <= TOLERANCE / 2 { Ok(()) } else { Err(Late) }
+    }
+
+    /// The plan begins at a multiple of a span, for which this waits.
+    pub(crate) fn begin_at_multiple_of(&mut self, span: Duration) {
+        self.start = self.watch.wait_for_multiple_of(span);
+        self.planned = self.start;
+    }
+
+    /// Waits until so many milliseconds after the beginning: what follows is planned for then.
+    pub(crate) fn at(&mut self, t: u64) {
+        self.planned = self.start + ms(t);
+        self.watch.wait_until(self.planned);
+    }
+
+    /// So many calls, now.
+    pub(crate) fn hits(&mut self, rule: &Rule, calls: u64) -> Result<Vec<Outcome>, Late> {
+        let check = Check::new(rule, "key");
+        let calls = (0..calls).map(|_| self.limiter.check(&check));
+        let outcomes = block_on(join_all(calls)).into_iter().map(told).collect();
+        self.in_time().map(|()| outcomes)
+    }
+
+    /// How many of so many calls are admitted now.
+    pub(crate) fn admits(&mut self, rule: &Rule, calls: u64) -> Result<usize, Late> {
+        let outcomes = self.hits(rule, calls)?;
+        Ok(outcomes.iter().filter(|outcome| outcome.allowed).count())
+    }
+
+    /// What is left, now.
+    pub(crate) fn peek(&mut self, rule: &Rule) -> Result<Outcome, Late> {
+        let decision = block_on(self.limiter.peek(&Check::new(rule, "key"))).unwrap();
+        let outcome = only(decision.outcomes()).clone();
+        self.in_time().map(|()| outcome)
+    }
+
+    /// Whether what was planned is done in time.
+    pub(crate) fn in_time(&mut self) -> Result<(), Late> {
+        if self.watch.now() <= self.planned + TOLERANCE { Ok(()) } else { Err(Late) }
+    }
+}
