@@ -213,7 +213,8 @@ impl<'a> Reader<'a> {
             // One mistake, the algorithm that was not written, and not one for each number.
             let mut taking = Algo::taking(first.arg);
             let other = taking.next().unwrap_or_default();
-            let others: String = taking.map(|algo| format!(" or `{algo}`")).collect();
+            let others: Vec<String> = taking.map(|algo| format!(" or `{algo}`")).collect();
+            let others = others.concat();
             let message = not_taken_by_default(algo.name(), &first.name, other, others);
             self.errors.at(&first.name, message);
             return Vec::new();

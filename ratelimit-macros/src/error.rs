@@ -174,7 +174,7 @@ fn first_char(body: &str) -> Option<(usize, usize)> {
             Some((end + 1, meant.len_utf8()))
         }
         '\n' | '\r' => {
-            let blank = chars.as_str().chars().take_while(|c| c.is_ascii_whitespace());
+            let blank = chars.as_str().bytes().take_while(u8::is_ascii_whitespace);
             Some((2 + blank.count(), 0))
         }
         _ => Some((2, 1)),
@@ -198,7 +198,7 @@ mod tests {
     fn every_offset_of_a_value_is_found_in_its_literal() {
         let literals = [
             r#""'sms:' + phone""#,
-            r##"r#"say "hi""#"##,
+            "r#\"say \"hi\"\"#",
             r#""a\nb\t\"c\"\\d""#,
             r#""\x41b\u{77ed}\u{4_2}c""#,
             "\"短信 + x\"",

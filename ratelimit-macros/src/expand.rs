@@ -140,13 +140,12 @@ fn rule_value(krate: &Path, rule: &Rule, several: bool) -> TokenStream {
     let numbers = numbers.chain(sub_windows);
     let algorithm = quote!(#krate::Algorithm::#variant { #(#numbers),* });
     let rule_type = quote!(#krate::Rule);
-    let named = match &rule.name {
-        Some(name) => quote!(#rule_type::new(#name, #algorithm)),
-        None => {
-            let path = Ident::new(PATH, Span::mixed_site());
-            let suffix = if several { format!("#{}", rule.numbers_text()) } else { String::new() };
-            quote!(#rule_type::__unnamed(#path, #suffix, #algorithm))
-        }
+    let named = if let Some(name) = &rule.name {
+        quote!(#rule_type::new(#name, #algorithm))
+    } else {
+        let path = Ident::new(PATH, Span::mixed_site());
+        let suffix = if several { format!("#{}", rule.numbers_text()) } else { String::new() };
+        quote!(#rule_type::__unnamed(#path, #suffix, #algorithm))
     };
     let mode = rule.mode.map(|mode| {
         let mode = Ident::new(mode, Span::mixed_site());
@@ -173,16 +172,15 @@ fn rule_check(
     scope: &Scope<'_>,
     errors: &mut Errors,
 ) -> TokenStream {
-    let check = match &rule.key {
-        Some(key) => {
-            let key = key_of(key, krate, scope, errors);
-            quote!(#call.check(&#name, #key))
-        }
-        None => quote!(#call.check(&#name, #krate::Key::whole_rule())),
+    let key = match &rule.key {
+        Some(key) => key_of(key, krate, scope, errors),
+        None => Some(quote!(#krate::Key::whole_rule())),
     };
+    let check = quote!(#call.check(&#name, #key));
     let cost = rule.cost.as_ref().map(|cost| match cost {
         Number::Known(Known::Count(cost)) => {
-            let cost = Literal::u64_unsuffixed(*cost);
+            // With its type: a large one is no `i32`, which rustc takes any number to be.
+            let cost = Literal::u64_suffixed(*cost);
             quote!(.cost(#cost))
         }
         Number::Known(_) => TokenStream::new(),
@@ -231,17 +229,15 @@ fn answer(function: &Function, limits: &Limits) -> TokenStream {
             }
         }
     });
-    let otherwise = match &limits.on_limited {
-        Some(handler) => handled(limits, handler),
+    let otherwise = limits.on_limited.as_ref().map(|handler| handled(limits, handler));
+    let otherwise = otherwise.unwrap_or_else(|| {
         // At the return type, which must change if it cannot say that a call was limited.
-        None => {
-            let reject = match function.returned() {
-                Some(ty) => call_at(limits, "reject", &quote!(#limited), ty),
-                None => call_at(limits, "reject", &quote!(#limited), &function.sig.ident),
-            };
-            quote!(return #reject;)
-        }
-    };
+        let reject = match function.returned() {
+            Some(ty) => call_at(limits, "reject", &quote!(#limited), ty),
+            None => call_at(limits, "reject", &quote!(#limited), &function.sig.ident),
+        };
+        quote!(return #reject;)
+    });
     quote!(#unavailable #otherwise)
 }
 
@@ -323,9 +319,9 @@ fn known_number(krate: &Path, known: Known) -> TokenStream {
 }
 
 fn duration(micros: u64) -> TokenStream {
-    let (constructor, amount) = if micros % 1_000_000 == 0 {
+    let (constructor, amount) = if micros.is_multiple_of(1_000_000) {
         ("from_secs", micros / 1_000_000)
-    } else if micros % 1_000 == 0 {
+    } else if micros.is_multiple_of(1_000) {
         ("from_millis", micros / 1_000)
     } else {
         ("from_micros", micros)

@@ -4,7 +4,7 @@
 //! it can be misread. It is parsed only when the function returns a future that it builds itself.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, TokenStreamExt, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::visit::Visit;
 use syn::{
@@ -54,7 +54,7 @@ enum Body {
 impl Function {
     /// Reads the item below the attribute.
     pub(crate) fn parse(item: TokenStream) -> syn::Result<Self> {
-        (|input: ParseStream<'_>| Self::parse_stream(input)).parse2(item)
+        Self::parse_stream.parse2(item)
     }
 
     fn parse_stream(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -477,7 +477,7 @@ impl ToTokens for Function {
         brace.surround(tokens, |tokens| match body {
             Body::Top(body) => body.to_tokens(tokens),
             Body::Future(stmts) | Body::AsyncTrait(stmts) => {
-                stmts.iter().for_each(|stmt| stmt.to_tokens(tokens));
+                tokens.append_all(stmts);
             }
         });
     }

@@ -30,7 +30,7 @@ use crate::function::Function;
 #[allow(missing_docs)]
 #[proc_macro_attribute]
 pub fn rate_limit(args: TokenStream, item: TokenStream) -> TokenStream {
-    let expanded = limited(args.into(), item.into());
+    let expanded = limited(args.into(), &item.into());
     if std::env::var_os("RATELIMIT_MACROS_DEBUG").is_some_and(|value| value == "1") {
         debug(&expanded);
     }
@@ -46,7 +46,7 @@ fn debug(expanded: &proc_macro2::TokenStream) {
 /// editors go on and no error follows from ours.
 fn limited(
     args: proc_macro2::TokenStream,
-    item: proc_macro2::TokenStream,
+    item: &proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
     let mut errors = Errors::new();
     let mut function = match Function::parse(item.clone()) {

@@ -131,7 +131,7 @@ impl fmt::Display for Known {
 
 /// In the longest unit that leaves no rest.
 fn in_units(micros: u64) -> (u64, &'static str) {
-    let fits = |(_, unit): &&(&str, u64)| micros > 0 && micros % unit == 0;
+    let fits = |(_, unit): &&(&str, u64)| micros > 0 && micros.is_multiple_of(*unit);
     UNITS.iter().rev().find(fits).map_or((micros, "us"), |(name, unit)| (micros / unit, *name))
 }
 
@@ -219,8 +219,7 @@ fn read_int(arg: &str, quantity: Quantity, number: &LitInt) -> syn::Result<Known
     let count = count_of(arg, number)?;
     let fail = |message| Err(error_at(number, message));
     match quantity {
-        Quantity::Count if count == 0 => fail(zero(arg)),
-        Quantity::Rate if count == 0 => fail(zero(arg)),
+        Quantity::Count | Quantity::Rate if count == 0 => fail(zero(arg)),
         Quantity::Duration if count == 0 => fail(zero_duration(arg)),
         Quantity::Parts if !(1..=MAX_PARTS).contains(&count) => fail(too_many_parts()),
         Quantity::Count | Quantity::Parts => Ok(Known::Count(count)),

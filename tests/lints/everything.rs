@@ -130,20 +130,6 @@ impl Service {
     }
 }
 
-#[async_trait::async_trait]
-trait Gateway {
-    async fn send(&self, to: &str) -> Done;
-}
-
-#[async_trait::async_trait]
-impl Gateway for Service {
-    #[rate_limit(key = "self.tenant + to", capacity = 5, refill = 1)]
-    async fn send(&self, to: &str) -> Done {
-        tick(to).await;
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn all_of_them_run() -> Result<(), Box<dyn core::error::Error>> {
     let plan = Plan {
@@ -165,6 +151,5 @@ async fn all_of_them_run() -> Result<(), Box<dyn core::error::Error>> {
     service.count()?;
     assert_eq!(service.count_later().await, Some(1));
     service.boxed().await?;
-    service.send("b").await?;
     Ok(())
 }

@@ -3,3 +3,4 @@
 
 mod everything;
 mod explicit_returns;
+mod traits;

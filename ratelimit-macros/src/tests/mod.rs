@@ -2,3 +2,4 @@
 
 mod expand;
 mod messages;
+mod robust;
