@@ -30,6 +30,27 @@ fn every_message_has_a_ui_case() {
     assert!(missing.is_empty(), "messages without a UI case:\n{}", missing.join("\n"));
 }
 
+/// `docs/errors.md` says about each message what causes it and what to write instead.
+#[test]
+fn every_message_is_documented() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors.md");
+    let page = fs::read_to_string(page).unwrap().replace("\\|", "\u{3}");
+    let explained: Vec<String> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next())
+        .map(|cell| cell.replace('\u{3}', "|"))
+        .collect();
+    let mut missing = Vec::new();
+    for (file, messages) in MESSAGES {
+        for (name, template) in *messages {
+            if !explained.iter().any(|cell| fits(cell, template)) {
+                missing.push(format!("{file}::{name}: {template}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "messages that docs/errors.md lacks:\n{}", missing.join("\n"));
+}
+
 /// Messages are data in one place of each file, and nothing else makes an error.
 #[test]
 fn errors_are_made_of_messages_only() {
