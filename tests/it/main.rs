@@ -24,12 +24,12 @@ mod stage;
 
 mod agreement;
 mod buckets;
+mod churn;
 mod clocks;
 mod concurrency;
 mod denials;
 mod limits;
 mod load;
-mod memory;
 mod numbers;
 mod runtimes;
 mod state;

@@ -28,7 +28,7 @@ fn b099_the_embedded_store_under_key_churn() {
     let kinds: Vec<usize> = (0..Kind::ALL.len()).collect();
     for batch in kinds.chunks(3) {
         let start = |number: &usize| {
-            Node::builder("memory::b099_the_embedded_store_under_key_churn")
+            Node::builder("churn::b099_the_embedded_store_under_key_churn")
                 .env("B099_ALGORITHM", &number.to_string())
                 .start()
         };
