@@ -15,12 +15,12 @@ pub use crate::key::{KeyBuilder, functions as key};
 use crate::reject::FromRateLimitError;
 use crate::rule::Rate;
 
-/// Stands in a rule for a count that every call brings along.
-pub const PER_CALL: u64 = 1;
+/// Stands in a rule for a count that every call brings along. No rule can have it for a number.
+pub const PER_CALL: u64 = u64::MAX;
 /// Stands in a rule for a rate that every call brings along.
 pub const PER_CALL_RATE: Rate = Rate::per_second(PER_CALL);
 /// Stands in a rule for a window that every call brings along.
-pub const PER_CALL_WINDOW: Duration = Duration::from_secs(PER_CALL);
+pub const PER_CALL_WINDOW: Duration = Duration::MAX;
 
 /// What the function returns when nothing else was said.
 #[cold]

@@ -2,6 +2,7 @@
 //!
 //! Nothing here ever holds a key, an address with credentials or another value of a user.
 
+use std::panic::Location;
 use std::time::Duration;
 
 use crate::decision::{Decision, Outcome};
@@ -211,6 +212,23 @@ pub enum ConfigError {
     /// Numbers of another algorithm than the rule's: their state is not comparable.
     #[error("a call has numbers of another algorithm than its rule")]
     OtherAlgorithm,
+    /// Two rules in code go by one name that nobody wrote: each has the name of the function it
+    /// stands on. Give one of them a `name`.
+    #[error("the rate limits at {one} and {other} have one default name: give one a `name`")]
+    DefaultName {
+        /// Where the first is written.
+        one: &'static Location<'static>,
+        /// Where the other is written.
+        other: &'static Location<'static>,
+    },
+    /// Two rules in code have one name, and so share their budgets, but not their numbers.
+    #[error("the rate limits at {one} and {other} have one name and different numbers")]
+    OtherNumbers {
+        /// Where the first is written.
+        one: &'static Location<'static>,
+        /// Where the other is written.
+        other: &'static Location<'static>,
+    },
     /// More checks in one call than a script should be asked for.
     #[error("{checks} checks in one call are more than the maximum {max}")]
     TooManyChecks {

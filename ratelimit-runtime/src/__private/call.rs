@@ -152,6 +152,9 @@ impl Call {
         if self.checks.is_empty() {
             return Ok(None);
         }
+        for check in &self.checks {
+            check.rule().register().map_err(Mistake::Config)?;
+        }
         match &self.limiter {
             Some(limiter) => Ok(Some(limiter)),
             None => Limiter::installed().map(Some),
@@ -234,7 +237,7 @@ mod tests {
         Rule::new("line", Algorithm::LeakyBucket { capacity: 5, leak: Rate::per_second(1) });
     static COUNTER: Rule = Rule::new(
         "counter",
-        Algorithm::SlidingCounter { limit: 5, window: Duration::from_secs(60), sub_windows: 1 },
+        Algorithm::SlidingCounter { limit: 5, window: Duration::from_mins(1), sub_windows: 1 },
     );
     static OFF: Rule =
         Rule::new("off", Algorithm::TokenBucket { capacity: 5, refill: Rate::per_second(1) })
@@ -278,7 +281,8 @@ mod tests {
         assert_eq!(set, Algorithm::LeakyBucket { capacity: 7, leak: Rate::per_second(9) });
 
         let set = numbers(|call| {
-            call.check(&COUNTER, Key::whole_rule()).limit(&8_u32).window(30).sub_windows(4_u64);
+            let limit = &8_u32;
+            call.check(&COUNTER, Key::whole_rule()).limit(limit).window(30).sub_windows(4_u64);
         });
         let window = Duration::from_secs(30);
         assert_eq!(set, Algorithm::SlidingCounter { limit: 8, window, sub_windows: 4 });

@@ -1,0 +1,109 @@
+//! What a store decides.
+
+use std::time::Duration;
+
+use super::{Algorithm, Mode, Rule};
+use crate::algo::{Plan, Resolution};
+use crate::error::ConfigError;
+use crate::key::Key;
+
+/// One rule, one key, one cost: what a store decides.
+#[derive(Clone, Debug)]
+pub struct Check<'a> {
+    rule: &'a Rule,
+    key: Key,
+    cost: u64,
+    numbers: Option<Algorithm>,
+    max_delay: Option<Duration>,
+    /// Whether it never refuses, whatever its rule says.
+    only_watched: bool,
+}
+
+impl<'a> Check<'a> {
+    /// A check that takes one permit.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::{Algorithm, Check, Rate, Rule};
+    /// # static LOGIN: Rule =
+    /// #     Rule::new("login", Algorithm::TokenBucket { capacity: 5, refill: Rate::per_minute(1) });
+    /// let check = Check::new(&LOGIN, "alice").cost(2);
+    /// assert_eq!(check.key().as_str(), "alice");
+    /// ```
+    pub fn new(rule: &'a Rule, key: impl Into<Key>) -> Self {
+        Self { rule, key: key.into(), cost: 1, numbers: None, max_delay: None, only_watched: false }
+    }
+
+    /// The same check taking so many permits; 0 takes none and is always admitted.
+    #[must_use]
+    pub fn cost(mut self, cost: u64) -> Self {
+        self.cost = cost;
+        self
+    }
+
+    /// The same check with numbers of its own instead of the rule's: the same algorithm with
+    /// another limit, rate or window. They apply at once, and what is used stays used.
+    #[must_use]
+    pub fn numbers(mut self, numbers: Algorithm) -> Self {
+        self.numbers = Some(numbers);
+        self
+    }
+
+    /// The same check, refused if a leaky bucket's delay would be longer than this. Whole
+    /// milliseconds count.
+    #[must_use]
+    pub fn max_delay(mut self, max_delay: Duration) -> Self {
+        self.max_delay = Some(max_delay);
+        self
+    }
+
+    /// The rule that is checked.
+    pub const fn rule(&self) -> &'a Rule {
+        self.rule
+    }
+
+    /// Whose budget it is.
+    pub const fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// How many permits the call takes.
+    pub const fn permits(&self) -> u64 {
+        self.cost
+    }
+
+    /// The numbers in force.
+    pub fn algorithm(&self) -> Algorithm {
+        self.numbers.unwrap_or(self.rule.algorithm)
+    }
+
+    /// Whether the check is judged but never refuses.
+    pub fn is_shadow(&self) -> bool {
+        self.only_watched || self.rule.mode == Mode::Shadow
+    }
+
+    /// The numbers in force, compiled for a store's resolution.
+    pub fn plan(&self, resolution: Resolution) -> Result<Plan, ConfigError> {
+        let plan = match (self.numbers, resolution) {
+            (Some(numbers), _) => Plan::new(numbers, resolution),
+            (None, Resolution::Micros) => self.rule.micros,
+            (None, Resolution::Nanos) => self.rule.nanos,
+        }?;
+        Ok(match (plan, self.max_delay) {
+            (Plan::LeakyBucket(bucket), Some(delay)) => {
+                let ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+                Plan::LeakyBucket(bucket.within_ms(ms))
+            }
+            (plan, _) => plan,
+        })
+    }
+
+    /// The same check, which never refuses whatever its rule says.
+    pub(crate) fn only_watched(&self) -> Self {
+        Self { only_watched: true, ..self.clone() }
+    }
+
+    /// The same check with another cost, for a look that takes nothing.
+    pub(crate) fn with_cost(&self, cost: u64) -> Self {
+        self.clone().cost(cost)
+    }
+}

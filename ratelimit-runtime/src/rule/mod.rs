@@ -1,0 +1,180 @@
+//! What is limited, and by how much: [`Rule`], its [`Algorithm`], and one [`Check`] of it.
+
+mod algorithm;
+mod check;
+mod name;
+mod registry;
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use once_cell::sync::OnceCell;
+
+use crate::algo::{Plan, Resolution};
+use crate::error::ConfigError;
+use crate::identity::Seed;
+
+pub use self::algorithm::{Algorithm, Rate};
+pub use self::check::Check;
+pub(crate) use self::name::RuleName;
+use self::name::function_name;
+
+/// What a rule does with the calls that are over its limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mode {
+    /// They are refused.
+    #[default]
+    Enforce,
+    /// They are judged and counted, and never refused. Charged only when the rule itself and all
+    /// enforced rules of the same call admit.
+    Shadow,
+    /// The rule is not looked at.
+    Off,
+}
+
+/// What a rule does when no store answers in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OnError {
+    /// An embedded store decides with this instance's share of the limit.
+    #[default]
+    Local,
+    /// The call is admitted.
+    Open,
+    /// The call is [`Unavailable`](crate::RateLimitError::Unavailable).
+    Closed,
+}
+
+/// Where a rule's name comes from.
+#[derive(Clone, Debug)]
+enum Name {
+    Given(RuleName),
+    /// Made from the path of the annotated function at first use: the path is not known before.
+    Default {
+        path: fn() -> &'static str,
+        suffix: &'static str,
+        made: OnceCell<RuleName>,
+    },
+}
+
+/// A named budget per key: an algorithm with its numbers, and what to do on refusal and on error.
+///
+/// The attribute writes one as a `static`. Rules can be made by hand as well:
+///
+/// ```
+/// # use ratelimit_runtime::{Algorithm, Rate, Rule};
+/// static LOGIN: Rule =
+///     Rule::new("login", Algorithm::TokenBucket { capacity: 5, refill: Rate::per_minute(1) });
+/// ```
+///
+/// Two rules with one name share their budgets. The numbers are checked when the rule is used:
+/// a check of a rule with impossible numbers is a [`Mistake`](crate::Mistake).
+#[derive(Clone, Debug)]
+pub struct Rule {
+    name: Name,
+    algorithm: Algorithm,
+    /// The algorithm compiled for both resolutions, at compile time where the rule is a `static`.
+    micros: Result<Plan, ConfigError>,
+    nanos: Result<Plan, ConfigError>,
+    mode: Mode,
+    on_error: Option<OnError>,
+    /// For the embedded store; made at first use, as it is random.
+    seed: OnceCell<Seed>,
+    /// Where it is written.
+    place: &'static Location<'static>,
+    registered: OnceCell<Result<(), ConfigError>>,
+}
+
+impl Rule {
+    /// A rule with a name that is known at compile time.
+    #[track_caller]
+    pub const fn new(name: &'static str, algorithm: Algorithm) -> Self {
+        Self::with_name(Name::Given(RuleName::Static(name)), algorithm)
+    }
+
+    /// A rule with a name that is made at run time.
+    #[track_caller]
+    pub fn named(name: impl Into<Arc<str>>, algorithm: Algorithm) -> Self {
+        Self::with_name(Name::Given(RuleName::Shared(name.into())), algorithm)
+    }
+
+    /// A rule that is called after the function it stands on.
+    #[track_caller]
+    #[doc(hidden)]
+    pub const fn __unnamed(
+        path: fn() -> &'static str,
+        suffix: &'static str,
+        algorithm: Algorithm,
+    ) -> Self {
+        Self::with_name(Name::Default { path, suffix, made: OnceCell::new() }, algorithm)
+    }
+
+    #[track_caller]
+    const fn with_name(name: Name, algorithm: Algorithm) -> Self {
+        Self {
+            name,
+            algorithm,
+            micros: Plan::new(algorithm, Resolution::Micros),
+            nanos: Plan::new(algorithm, Resolution::Nanos),
+            mode: Mode::Enforce,
+            on_error: None,
+            seed: OnceCell::new(),
+            place: Location::caller(),
+            registered: OnceCell::new(),
+        }
+    }
+
+    /// The same rule in another mode.
+    #[must_use]
+    pub const fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// The same rule with its own answer to a store that fails; else the limiter's counts.
+    #[must_use]
+    pub const fn on_error(mut self, on_error: OnError) -> Self {
+        self.on_error = Some(on_error);
+        self
+    }
+
+    /// The rule's name.
+    pub fn name(&self) -> &str {
+        self.shared_name()
+    }
+
+    pub(crate) fn shared_name(&self) -> &RuleName {
+        match &self.name {
+            Name::Given(name) => name,
+            Name::Default { path, suffix, made } => made.get_or_init(|| {
+                RuleName::Shared([function_name(path()).as_str(), suffix].concat().into())
+            }),
+        }
+    }
+
+    /// What the ids of the rule's keys are made with.
+    pub(crate) fn seed(&self) -> Seed {
+        *self.seed.get_or_init(|| Seed::new(self.name(), self.algorithm.kind()))
+    }
+
+    /// Whether the name was written by a person, and so may be shown to clients.
+    pub const fn has_written_name(&self) -> bool {
+        !matches!(self.name, Name::Default { .. })
+    }
+
+    /// How the rule counts.
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// What the rule does with the calls that are over its limit.
+    pub const fn current_mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The rule's own answer to a store that fails.
+    pub const fn own_on_error(&self) -> Option<OnError> {
+        self.on_error
+    }
+}
