@@ -112,9 +112,8 @@ fn write_crate(folder: &Path, root: &Path, kind: &Kind, count: usize) -> PathBuf
          [dependencies]\n{}\n\n[workspace]\n",
         dependency
     );
-    let mut source = String::from(
-        "#![allow(dead_code)]\n#[derive(Debug, Clone)]\npub enum Error { Limited }\n",
-    );
+    let mut source =
+        String::from("#![allow(dead_code)]\n#[derive(Debug, Clone)]\npub enum Error { Limited }\n");
     if kind.name == "rate_limit" {
         source.push_str(
             "impl From<ratelimit_kit::RateLimitError> for Error {\n\

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::algo::Answer;
 use crate::rule::{Check, RuleName};
+use crate::store::Answers;
 
 /// The answer to a list of checks.
 #[derive(Clone, Debug)]
@@ -52,7 +53,8 @@ impl Outcome {
         &self.rule
     }
 
-    pub(crate) fn new(check: &Check<'_>, answer: Answer) -> Self {
+    #[inline]
+    fn new(check: &Check<'_>, answer: Answer) -> Self {
         Self {
             rule: check.rule().shared_name().clone(),
             allowed: answer.allowed,
@@ -67,11 +69,18 @@ impl Outcome {
 }
 
 impl Decision {
-    pub(crate) fn new(
-        outcomes: impl IntoIterator<Item = Outcome>,
-        degraded: Option<Degraded>,
-    ) -> Self {
-        Self { outcomes: outcomes.into_iter().collect(), degraded }
+    /// The decision that a store's answers are.
+    pub(crate) fn new(checks: &[Check<'_>], answers: Answers, degraded: Option<Degraded>) -> Self {
+        let mut outcomes = SmallVec::new();
+        for (check, answer) in checks.iter().zip(answers) {
+            outcomes.push(Outcome::new(check, answer));
+        }
+        Self { outcomes, degraded }
+    }
+
+    /// The decision when nobody was asked.
+    pub(crate) fn unasked(degraded: Option<Degraded>) -> Self {
+        Self { outcomes: SmallVec::new(), degraded }
     }
 
     /// Whether the call may go on: no enforced rule refuses it.

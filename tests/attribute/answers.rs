@@ -223,17 +223,27 @@ mod unavailable {
     use std::sync::LazyLock;
     use std::time::Duration;
 
-    use ratelimit_kit::Limiter;
+    use ratelimit_kit::store::{Answers, BoxFuture};
+    use ratelimit_kit::{Check, Key, Limiter, Rule, Store, StoreError};
 
     use super::*;
 
-    /// A limiter whose store never answers.
+    /// A store that never answers.
+    #[derive(Debug)]
+    struct Dead;
+
+    impl Store for Dead {
+        fn decide<'a>(&'a self, _: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
+            Box::pin(pending())
+        }
+
+        fn reset<'a>(&'a self, _: &'a Rule, _: &'a Key) -> BoxFuture<'a, Result<(), StoreError>> {
+            Box::pin(pending())
+        }
+    }
+
     static DEAD: LazyLock<Limiter> = LazyLock::new(|| {
-        Limiter::builder()
-            .redis("redis://127.0.0.1:1")
-            .deadline(Duration::from_millis(5))
-            .build()
-            .unwrap()
+        Limiter::builder().store(Dead).deadline(Duration::from_millis(5)).build().unwrap()
     });
 
     #[rate_limit(capacity = 1, refill = 1, on_error = closed, limiter = DEAD, on_limited = 1, on_unavailable = 2)]

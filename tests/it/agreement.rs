@@ -15,12 +15,13 @@ use ratelimit_kit::algo::Resolution;
 use ratelimit_kit::{
     Check, Clock, Decision, Limiter, ManualClock, Mistake, Mode, Outcome, RateLimitError, Rule,
 };
+use test_support::{Flavor, Server};
 
 use self::random::Change;
 use self::reference::Reference;
 use crate::algorithms::{Kind, ms, rule, secs};
 use crate::machine;
-use crate::stage::{ORIGIN, block_on, on_redis};
+use crate::stage::{ORIGIN, block_on, on_server};
 
 /// Random calls of each kind.
 const CALLS: usize = 10_000;
@@ -43,6 +44,25 @@ fn both_stores_agree_on_every_algorithm() {
             }
         }
     }));
+}
+
+/// The same, for fewer calls, on the other servers: their Lua writes numbers in other ways.
+#[test]
+fn all_servers_agree_on_every_algorithm() {
+    for flavor in [Flavor::Redis8, Flavor::Valkey8] {
+        let server = Server::start(flavor);
+        in_parallel_on(
+            &server,
+            Kind::ALL.map(|kind| {
+                move |twins: &mut Twins| {
+                    while twins.calls < CALLS / 10 {
+                        twins.alone(kind);
+                        twins.list();
+                    }
+                }
+            }),
+        );
+    }
 }
 
 /// Lists of several algorithms, with rules that only watch.
@@ -71,14 +91,18 @@ fn both_stores_agree_with_the_arithmetic_when_rates_change() {
     }));
 }
 
-/// Runs each with twins of its own, all at once.
 fn in_parallel<const N: usize>(runs: [impl Fn(&mut Twins) + Send; N]) {
+    in_parallel_on(Server::shared(Flavor::Installed), runs);
+}
+
+/// Runs each with twins of its own, all at once.
+fn in_parallel_on<const N: usize>(server: &Server, runs: [impl Fn(&mut Twins) + Send; N]) {
     let _loud = machine::loud();
     let seed = env::var("RATELIMIT_SEED").map_or(1, |seed| seed.parse().expect("a number"));
     thread::scope(|scope| {
         for (number, run) in (0_u64..).zip(runs) {
             scope.spawn(move || {
-                let mut twins = Twins::new(seed * 1_000 + number);
+                let mut twins = Twins::new(server, seed * 1_000 + number);
                 run(&mut twins);
                 // The random calls are worth something.
                 let Twins { calls, refused, .. } = twins;
@@ -111,12 +135,12 @@ struct Twins {
 }
 
 impl Twins {
-    fn new(seed: u64) -> Self {
+    fn new(server: &Server, seed: u64) -> Self {
         let clock = ManualClock::new();
         let manual = || Clock::Manual(clock.clone());
         Self {
             embedded: Limiter::builder().clock(manual()).build().unwrap(),
-            redis: on_redis().clock(manual()).build().unwrap(),
+            redis: on_server(server).clock(manual()).build().unwrap(),
             clock,
             rng: Rng::with_seed(seed),
             calls: 0,

@@ -11,7 +11,7 @@ use crate::algorithms::{Kind, ms, rule, secs};
 use crate::real_time::Watch;
 use crate::stage::{ORIGIN, Stage, block_on, on_redis, told};
 
-/// A call after the first ones, decided between two times, and what it was told.
+/// A call after the first ones, every 100 ms: decided between two times, and what it was told.
 type Call = (Duration, Duration, Outcome);
 
 /// One call every 100 ms for a minute.
@@ -34,11 +34,14 @@ fn expected(kind: Kind) -> (RangeInclusive<usize>, RangeInclusive<Duration>) {
 /// so the instant that one ends may look moved by the `grain` of the clock.
 fn assert_block_is_not_extended(kind: Kind, calls: &[Call], grain: Duration, what: &str) {
     let (total, first) = expected(kind);
-    let admitted: Vec<&Call> = calls.iter().filter(|(_, _, outcome)| outcome.allowed).collect();
-    let all = 10 + admitted.len();
+    let all = 10 + calls.iter().filter(|(_, _, outcome)| outcome.allowed).count();
     assert!(total.contains(&all), "{kind:?} on {what}: {all} admitted");
-    let (from, to, _) = admitted[0];
-    assert!(to >= first.start() && from <= first.end(), "{kind:?} on {what}: first {from:?}");
+    let dues = (1..).map(|call| ms(100) * call);
+    let (due, (_, made, _)) =
+        dues.zip(calls).find(|(_, (_, _, outcome))| outcome.allowed).expect("some are admitted");
+    // A busy machine makes a call later than it is due. That is no reason to admit it, or not to.
+    assert!(made >= first.start(), "{kind:?} on {what}: the first at {made:?}");
+    assert!(due <= *first.end(), "{kind:?} on {what}: the first that was due at {due:?}");
     // A refused call does not move the instant for which the next is promised.
     for pair in calls.windows(2) {
         let [(from, to, a), (then_from, then_to, b)] = pair else { unreachable!() };

@@ -38,11 +38,15 @@ fn b041_a_cost_larger_than_the_capacity() {
         for kind in Kind::ALL {
             let rule = rule(kind.per(10, secs(1)));
             let exceeds = |cost| {
-                let start = Instant::now();
-                let error = stage.limiter.check_blocking(&Check::new(&rule, "key").cost(cost));
-                let took = start.elapsed();
-                assert!(took < ms(50), "{kind:?} on {}: {took:?}", stage.name);
-                let error = error.unwrap_err();
+                let check = Check::new(&rule, "key").cost(cost);
+                // Once in three times a busy machine lets even this thread go on at once.
+                let at_once = (0..3).any(|_| {
+                    let start = Instant::now();
+                    assert!(stage.limiter.check_blocking(&check).is_err());
+                    start.elapsed() < ms(50)
+                });
+                assert!(at_once, "{kind:?} on {}", stage.name);
+                let error = stage.limiter.check_blocking(&check).unwrap_err();
                 let expected =
                     Mistake::CostExceedsCapacity { rule: rule.name().into(), cost, limit: 10 };
                 match &error {

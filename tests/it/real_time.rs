@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use ratelimit_kit::{Check, Limiter, Outcome, Rule};
-use test_support::{Flavor, Server};
+use test_support::{Flavor, Server, unique};
 
 use crate::algorithms::{Kind, ms, rule};
 use crate::machine;
@@ -90,6 +90,7 @@ pub(crate) struct Late;
 pub(crate) struct Schedule {
     pub(crate) watch: Watch,
     pub(crate) limiter: Limiter,
+    pub(crate) prefix: String,
     start: Duration,
     planned: Duration,
 }
@@ -98,11 +99,12 @@ pub(crate) struct Schedule {
 pub(crate) fn on_schedule(run: impl Fn(&mut Schedule) -> Result<(), Late>) {
     for _ in 0..ATTEMPTS {
         let _quiet = machine::quiet();
-        let limiter = on_redis().build().unwrap();
+        let prefix = unique("it");
+        let limiter = on_redis().prefix(&prefix).build().unwrap();
         warm_up(&limiter);
         let mut watch = Watch::new();
         let start = watch.now();
-        let mut schedule = Schedule { watch, limiter, start, planned: start };
+        let mut schedule = Schedule { watch, limiter, prefix, start, planned: start };
         if run(&mut schedule).is_ok() {
             return;
         }
@@ -112,9 +114,9 @@ pub(crate) fn on_schedule(run: impl Fn(&mut Schedule) -> Result<(), Late>) {
 
 impl Schedule {
     /// The plan begins with these calls, which are quickly made.
-    pub(crate) fn begin_with(&mut self, calls: impl FnOnce()) -> Result<(), Late> {
+    pub(crate) fn begin_with(&mut self, calls: impl FnOnce(&Limiter)) -> Result<(), Late> {
         let before = self.watch.now();
-        calls();
+        calls(&self.limiter);
         self.start = self.watch.now();
         self.planned = self.start;
         if self.start - before <= TOLERANCE / 2 { Ok(()) } else { Err(Late) }

@@ -4,7 +4,8 @@
 use std::sync::mpsc;
 use std::thread;
 
-use ratelimit_kit::{Check, Limiter, Rate, Rule};
+use ratelimit_kit::{Check, ConfigError, Limiter, Mistake, Rate, RateLimitError, Rule};
+use test_support::{Flavor, Server, unique};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::algorithms::{ms, rule, secs, token_bucket};
@@ -155,5 +156,31 @@ fn a_limiter_outlives_the_runtimes_that_use_it() {
             }
             assert_eq!(told(limiter.check_blocking(&check)).remaining, 99_994);
         }
+    });
+}
+
+/// A connection of the caller's own serves async checks. A blocking one would wait for a runtime
+/// that may be the very thread it blocks, so that is an error, and says so.
+#[test]
+fn a_handed_in_connection_is_for_async_checks() {
+    in_time(|| {
+        let runtime = current_thread();
+        runtime.block_on(async {
+            let url = Server::shared(Flavor::Installed).url();
+            let client = redis::Client::open(url).unwrap();
+            let connection = client.get_multiplexed_async_connection().await.unwrap();
+            let limiter = Limiter::builder().redis_connection(connection).prefix(unique("it"));
+            let limiter = limiter.deadline(secs(10)).build().unwrap();
+            let rule = many();
+            let check = Check::new(&rule, "key");
+            assert_eq!(told(limiter.check(&check).await).remaining, 99_999);
+            match limiter.check_blocking(&check) {
+                Err(RateLimitError::Mistake(mistake)) => {
+                    assert_eq!(mistake, Mistake::Config(ConfigError::BlockingConnection));
+                }
+                other => panic!("{other:?}"),
+            }
+            assert_eq!(told(limiter.check(&check).await).remaining, 99_998);
+        });
     });
 }

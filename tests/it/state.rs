@@ -8,10 +8,10 @@ use redis::{Cmd, Connection, FromRedisValue, cmd};
 use test_support::{Flavor, Server, unique};
 
 use crate::algorithms::{Kind, leaky_bucket, ms, rule, secs, sliding_counter, token_bucket};
-use crate::real_time::{Late, Watch, on_schedule};
+use crate::real_time::{Late, Schedule, Watch, on_schedule};
 use crate::stage::{block_on, on_redis, on_server, told};
 
-/// The state keys of a limiter, which are those with its prefix.
+/// The state of a limiter, which is under its prefix, for the key that tests use.
 struct State {
     prefix: String,
     connection: Connection,
@@ -23,7 +23,7 @@ impl State {
     }
 
     fn keys(&mut self) -> Vec<String> {
-        let pattern = format!("{}:*", self.prefix);
+        let pattern = format!("{}:*:key", self.prefix);
         self.ask(cmd("KEYS").arg(pattern))
     }
 
@@ -47,39 +47,40 @@ fn admitted(limiter: &Limiter, rule: &Rule) -> bool {
 fn b045_a_state_key_without_expiry_heals_itself() {
     thread::scope(|scope| {
         for kind in Kind::ALL {
-            scope.spawn(move || persisted(kind));
+            scope.spawn(move || on_schedule(|redis| persisted(redis, kind)));
         }
     });
 }
 
-fn persisted(kind: Kind) {
-    let prefix = unique("it");
-    let limiter = on_redis().prefix(&prefix).build().unwrap();
-    let mut state = State::on(Server::shared(Flavor::Installed), &prefix);
-    let mut watch = Watch::new();
+fn persisted(redis: &mut Schedule, kind: Kind) -> Result<(), Late> {
+    let mut state = State::on(Server::shared(Flavor::Installed), &redis.prefix);
     let rule = rule(kind.recovering(2, secs(1)));
-    watch.stay_clear_of_multiples_of(secs(1), ms(200));
-    let calls = [(); 3].map(|()| admitted(&limiter, &rule));
-    assert_eq!(calls, [true, true, false], "{kind:?}");
-    let keys = state.keys();
-    assert!(!keys.is_empty());
-    for key in &keys {
-        assert_eq!(state.ask::<u8>(cmd("PERSIST").arg(key)), 1, "{kind:?}");
-    }
+    redis.watch.stay_clear_of_multiples_of(secs(1), ms(200));
+    redis.begin_with(|limiter| {
+        let calls = [(); 3].map(|()| admitted(limiter, &rule));
+        assert_eq!(calls, [true, true, false], "{kind:?}");
+    })?;
+    redis.begin_with(|_| {
+        let keys = state.keys();
+        assert!(!keys.is_empty());
+        for key in &keys {
+            assert_eq!(state.ask::<u8>(cmd("PERSIST").arg(key)), 1, "{kind:?}");
+        }
+    })?;
 
-    let start = watch.now();
     let mut first = None;
-    for call in 1..=30 {
-        watch.wait_until(start + ms(100) * call);
-        if admitted(&limiter, &rule) {
-            first.get_or_insert(watch.now() - start);
+    for t in (100..=3_000).step_by(100) {
+        redis.at(t);
+        if redis.admits(&rule, 1)? == 1 {
+            first.get_or_insert(t);
             for key in state.keys() {
-                assert!(state.pttl(&key) > 0, "{kind:?}, call {call}: {key}");
+                assert!(state.pttl(&key) > 0, "{kind:?} at {t}: {key}");
             }
         }
     }
-    let latest = ms(if kind == Kind::SlidingCounter { 2_100 } else { 1_100 });
-    assert!(first.is_some_and(|first| first <= latest + ms(30)), "{kind:?}: {first:?}");
+    let latest = if kind == Kind::SlidingCounter { 2_100 } else { 1_100 };
+    assert!(first.is_some_and(|first| first <= latest), "{kind:?}: first at {first:?}");
+    Ok(())
 }
 
 /// State lives as long as it matters, and not a millisecond less.
@@ -100,7 +101,7 @@ fn b047_ttl_is_never_shorter_than_the_recovery_time() {
             block_on_connected(limiter, rule);
         }
         let before = redis.watch.now();
-        redis.begin_with(|| {
+        redis.begin_with(|_| {
             for _ in 0..3 {
                 assert!(admitted(&a, &rules[0]));
             }

@@ -14,7 +14,7 @@ pub use self::builder::LimiterBuilder;
 use self::fallback::Fallback;
 use self::health::Health;
 use crate::clock::Clock;
-use crate::decision::{Decision, Degraded, Outcome};
+use crate::decision::{Decision, Degraded};
 use crate::driver;
 use crate::error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
 use crate::key::Key;
@@ -165,7 +165,7 @@ impl Limiter {
     fn decide_now(&self, checks: &[Check<'_>]) -> Option<Result<Decision, RateLimitError>> {
         let applied = self.applied(checks);
         if applied.is_empty() {
-            return Some(Ok(Decision::new([], None)));
+            return Some(Ok(Decision::unasked(None)));
         }
         if let Err(mistake) = validate(&applied) {
             return Some(Err(mistake.into()));
@@ -192,7 +192,7 @@ impl Limiter {
         match answers {
             Ok(answers) => {
                 self.shared.health.answered();
-                Ok(Decision::new(outcomes(checks, answers), None))
+                Ok(Decision::new(checks, answers, None))
             }
             Err(StoreError::Config(error)) => Err(Mistake::Config(error).into()),
             Err(cause) => {
@@ -210,19 +210,15 @@ impl Limiter {
             return Err(unavailable(check.rule(), cause));
         }
         if checks.iter().all(|check| on_error(check) == OnError::Open) {
-            return Ok(Decision::new([], Some(Degraded::Open)));
+            return Ok(Decision::unasked(Some(Degraded::Open)));
         }
         let answers = self.shared.fallback.decide(checks).map_err(Mistake::Config)?;
-        Ok(Decision::new(outcomes(checks, answers), Some(Degraded::Local)))
+        Ok(Decision::new(checks, answers, Some(Degraded::Local)))
     }
 }
 
 fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
     if decision.allowed() { Ok(decision) } else { Err(Refusal::new(decision).into()) }
-}
-
-fn outcomes(checks: &[Check<'_>], answers: Answers) -> impl Iterator<Item = Outcome> {
-    checks.iter().zip(answers).map(|(check, answer)| Outcome::new(check, answer))
 }
 
 fn unavailable(rule: &Rule, cause: StoreError) -> RateLimitError {
