@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Result;
-use crate::cmd::{capture, exists, run};
+use crate::cmd::{capture, exists};
 
 /// A Debian package and how to see that it is there.
 struct Package {
@@ -38,7 +38,7 @@ pub(crate) fn missing() -> Result {
     println!("installing {names} with apt-get");
     apt_get(&["install", "-y", "--no-install-recommends"], &missing).or_else(|_| {
         // A fresh image has no lists, an old one has stale lists.
-        println!("apt-get did not find or fetch everything: updating its lists");
+        println!("its lists are missing or stale: updating them");
         apt_get(&["update"], &[])?;
         apt_get(&["install", "-y", "--no-install-recommends"], &missing)
     })?;
@@ -60,7 +60,8 @@ fn apt_get(verb: &[&str], packages: &[&str]) -> Result {
         return Err(format!("as root, run `apt-get install {names}`, then start this again"));
     };
     command.env("DEBIAN_FRONTEND", "noninteractive").arg("-qq").args(verb).args(packages);
-    run(&mut command)
+    // Its many words are of interest only when it fails.
+    capture(&mut command).map(drop)
 }
 
 fn is_root() -> Result<bool> {
