@@ -1,7 +1,6 @@
 //! Brings what the tests need from the system's package manager, and says so.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use crate::Result;
@@ -35,12 +34,16 @@ pub(crate) fn missing() -> Result {
     if !exists("apt-get") {
         return Err(format!("the tests need {names}, and there is no apt-get here to install it"));
     }
-    println!("installing {names} with apt-get");
-    apt_get(&["install", "-y", "--no-install-recommends"], &missing).or_else(|_| {
+    if !is_root()? && !exists("sudo") {
+        return Err(format!("as root, run `apt-get install {names}`, then start this again"));
+    }
+    println!("installing {names} with apt-get (the tests start their own servers)");
+    let install = || apt_get(&["install", "-y", "--no-install-recommends"], &missing);
+    install().or_else(|_| {
         // A fresh image has no lists, an old one has stale lists.
         println!("its lists are missing or stale: updating them");
         apt_get(&["update"], &[])?;
-        apt_get(&["install", "-y", "--no-install-recommends"], &missing)
+        install()
     })?;
     match PACKAGES.iter().find(|package| !(package.present)()) {
         None => Ok(()),
@@ -49,17 +52,14 @@ pub(crate) fn missing() -> Result {
 }
 
 fn apt_get(verb: &[&str], packages: &[&str]) -> Result {
-    let mut command = if is_root()? {
-        Command::new("apt-get")
-    } else if exists("sudo") {
-        let mut sudo = Command::new("sudo");
-        sudo.args(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
-        sudo
-    } else {
-        let names = packages.join(" ");
-        return Err(format!("as root, run `apt-get install {names}`, then start this again"));
-    };
-    command.env("DEBIAN_FRONTEND", "noninteractive").arg("-qq").args(verb).args(packages);
+    let program = if is_root()? { "env" } else { "sudo" };
+    let mut command = Command::new(program);
+    if program == "sudo" {
+        command.arg("env");
+    }
+    command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]);
+    // Somebody else may be installing something: wait for that.
+    command.args(["-o", "DPkg::Lock::Timeout=120"]).args(verb).args(packages);
     // Its many words are of interest only when it fails.
     capture(&mut command).map(drop)
 }
@@ -70,7 +70,5 @@ fn is_root() -> Result<bool> {
 
 fn has_libfaketime() -> bool {
     let Ok(triplets) = fs::read_dir("/usr/lib") else { return false };
-    triplets
-        .flatten()
-        .any(|dir| Path::new(&dir.path()).join("faketime/libfaketimeMT.so.1").exists())
+    triplets.flatten().any(|dir| dir.path().join("faketime/libfaketimeMT.so.1").exists())
 }
