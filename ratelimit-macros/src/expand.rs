@@ -253,6 +253,8 @@ fn handled(limits: &Limits, handler: &Expr) -> TokenStream {
         // A `return` after it would be unreachable, which rustc warns about. This compiles only
         // if it does diverge.
         Expr::Macro(expr) if diverges(expr) => quote!(match #handler {}),
+        // As people write it: clippy finds the `()` of a `return ();` unneeded.
+        Expr::Tuple(tuple) if tuple.elems.is_empty() => quote!(return;),
         _ => quote!(return #handler;),
     }
 }

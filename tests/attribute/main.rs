@@ -1,5 +1,16 @@
 //! The attribute on the functions that people write.
 
+// The functions here are as people write them, odd ones included.
+#![allow(
+    clippy::boxed_local,
+    clippy::expect_used,
+    clippy::manual_async_fn,
+    clippy::multiple_bound_locations,
+    clippy::panic,
+    clippy::pedantic,
+    clippy::unwrap_used
+)]
+
 mod answers;
 mod arguments;
 mod futures;

@@ -4,3 +4,9 @@
 mod everything;
 mod explicit_returns;
 mod traits;
+
+// In a function of `everything`, the `allow` that `#[tokio::test]` writes would meet its `forbid`.
+#[tokio::test]
+async fn all_of_them_run() -> Result<(), Box<dyn std::error::Error>> {
+    everything::run().await
+}
