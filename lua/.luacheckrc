@@ -10,7 +10,7 @@ read_globals = {'redis', 'struct', 'KEYS', 'ARGV'}
 max_line_length = 100
 
 local defined = {
-  'now', 'spare', 'muldiv', 'milliseconds', 'reply', 'commit', 'commit_sliding_log',
+  'now', 'spare', 'muldiv', 'commit',
   'judge_token_bucket', 'judge_leaky_bucket', 'judge_fixed_window', 'judge_sliding_log',
   'judge_sliding_counter',
 }

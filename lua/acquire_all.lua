@@ -4,7 +4,7 @@
 -- KEYS[i]      the state of check i; no two are equal
 -- ARGV[1]      the time (lib/time.lua)
 -- ARGV[i + 1]  check i (lib/<algorithm>.lua); the kind of a shadow check is in upper case
--- Returns      a list of replies (lib/reply.lua)
+-- Returns      a list of replies (lib/commit.lua)
 
 local judges = {
   t = judge_token_bucket,
@@ -25,10 +25,6 @@ for i, key in ipairs(KEYS) do
   end
 end
 for i, key in ipairs(KEYS) do
-  local finish = commit
-  if string.lower(string.sub(ARGV[i + 1], 1, 1)) == 's' then
-    finish = commit_sliding_log
-  end
-  replies[i] = finish(key, charge, unpack(judged[i]))
+  replies[i] = commit(key, charge, unpack(judged[i]))
 end
 return replies

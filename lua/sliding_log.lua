@@ -3,6 +3,6 @@
 -- KEYS[1]  the log
 -- ARGV[1]  the time (lib/time.lua)
 -- ARGV[2]  the check (lib/sliding_log.lua)
--- Returns  the reply (lib/reply.lua) with a summary of the log
+-- Returns  the reply (lib/commit.lua) with a summary of the log
 
-return commit_sliding_log(KEYS[1], true, judge_sliding_log(KEYS[1], ARGV[2]))
+return commit(KEYS[1], true, judge_sliding_log(KEYS[1], ARGV[2]))

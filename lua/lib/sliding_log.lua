@@ -10,7 +10,7 @@
 -- holds more than 10^6. All entries are as many microseconds ahead of the clock as the newest says:
 -- so they can be moved at once when a clock is lost.
 --
--- Needs `now` (time), `milliseconds` (expiry), `reply`.
+-- Needs `now` (time). Returns what `commit` takes.
 
 -- When entry `i`, counted from 0, was made, and the total in front of it; nil behind the last one.
 local function read_entry(key, i)
@@ -43,6 +43,22 @@ local function find_entry(key, low, passes)
     end
   end
   return high, at, before
+end
+
+-- What `commit` calls. A charged call adds an entry and drops so many of the oldest, or what is
+-- there, if that is false; else the newest entry is replaced.
+local function write_sliding_log(key, charge, expiry, entry, dropped, newest)
+  if charge then
+    if not dropped then
+      redis.call('DEL', key)
+    elseif dropped > 0 then
+      redis.call('LTRIM', key, dropped, '-1')
+    end
+    redis.call('RPUSH', key, entry)
+  else
+    redis.call('LSET', key, '-1', newest)
+  end
+  redis.call('PEXPIRE', key, expiry)
 end
 
 local function judge_sliding_log(key, check)
@@ -99,26 +115,8 @@ local function judge_sliding_log(key, check)
     blocker = blocker - ahead
   end
   local state = sum > 0 and struct.pack('<I8I8i8', last, sum, blocker) or ''
-  local stale = newest and sum == 0
-  return admitted, state, charged, t - now + window, moved, window, entry, stale, first
+  local dropped = (sum > 0 or not newest) and first
+  return admitted, state, charged, t - now + window, moved and state, window,
+    write_sliding_log, entry, dropped, moved
 end
 
--- As `commit`, except that the states are for the reply. The log gets `entry` and loses what is in
--- front of entry `first`, or everything if it is `stale`; `moved` replaces the newest entry.
-local function commit_sliding_log(key, charge, admitted, state, charged, charged_life, moved,
-    moved_life, entry, stale, first)
-  if charge and charged then
-    state = charged
-    if stale then
-      redis.call('DEL', key)
-    elseif first > 0 then
-      redis.call('LTRIM', key, first, '-1')
-    end
-    redis.call('RPUSH', key, entry)
-    redis.call('PEXPIRE', key, milliseconds(charged_life))
-  elseif moved then
-    redis.call('LSET', key, '-1', moved)
-    redis.call('PEXPIRE', key, milliseconds(moved_life))
-  end
-  return reply(admitted, state)
-end

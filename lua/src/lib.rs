@@ -29,38 +29,38 @@ macro_rules! script {
 
 /// Decides one call on a token bucket.
 pub static TOKEN_BUCKET: Script = script!(
-    "token_bucket", "c62a5a4ffe2a30baa0015585444e2cc803cea8dc",
-    needs "time" "muldiv" "expiry" "reply" "commit" "token_bucket"
+    "token_bucket", "4ac176274999a50fb5d8561aab0e99ae4ea8ed8f",
+    needs "time" "muldiv" "commit" "token_bucket"
 );
 
 /// Decides one call on a leaky bucket.
 pub static LEAKY_BUCKET: Script = script!(
-    "leaky_bucket", "3c27021eab09b929f39044dafd6f6aa5dc096f0c",
-    needs "time" "muldiv" "expiry" "reply" "commit" "leaky_bucket"
+    "leaky_bucket", "52d89422802d1362376b5a9994dac3702333cb51",
+    needs "time" "muldiv" "commit" "leaky_bucket"
 );
 
 /// Decides one call on a fixed window.
 pub static FIXED_WINDOW: Script = script!(
-    "fixed_window", "05fa4f2d3d7428a358ce731c2aa4dc3ff4447746",
-    needs "time" "expiry" "reply" "commit" "fixed_window"
+    "fixed_window", "652ef10eb173ce2a04725503f788b809a8292f3b",
+    needs "time" "commit" "fixed_window"
 );
 
 /// Decides one call on a sliding log.
 pub static SLIDING_LOG: Script = script!(
-    "sliding_log", "989519b6eb74a0125803bb71e0ad02e8a5fab5ef",
-    needs "time" "expiry" "reply" "sliding_log"
+    "sliding_log", "2836afc9f5a074edb06b181d5e938f2c7ec4fd36",
+    needs "time" "commit" "sliding_log"
 );
 
 /// Decides one call on a sliding counter.
 pub static SLIDING_COUNTER: Script = script!(
-    "sliding_counter", "5e32ab2c15d460d4002f9268c9d6c71007310a2f",
-    needs "time" "muldiv" "expiry" "reply" "commit" "sliding_counter"
+    "sliding_counter", "ffe6a957665db8f85e138c98984bd1058640d326",
+    needs "time" "muldiv" "commit" "sliding_counter"
 );
 
 /// Decides a list of calls of any algorithms, all or nothing.
 pub static ACQUIRE_ALL: Script = script!(
-    "acquire_all", "8a46597c0541e0768e844512d559d375a06790ad",
-    needs "time" "muldiv" "expiry" "reply" "commit"
+    "acquire_all", "5ea0dd9254be420b9e78a9c2aab855539973224d",
+    needs "time" "muldiv" "commit"
         "token_bucket" "leaky_bucket" "fixed_window" "sliding_log" "sliding_counter"
 );
 
