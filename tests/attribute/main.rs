@@ -14,6 +14,7 @@
 mod answers;
 mod arguments;
 mod futures;
+mod handlers;
 mod hygiene;
 mod names;
 mod shapes;

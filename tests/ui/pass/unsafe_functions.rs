@@ -1,0 +1,19 @@
+// An unsafe function stays one, and so does the place where it is called.
+
+#![deny(unsafe_op_in_unsafe_fn)]
+
+use ratelimit_kit::rate_limit;
+
+/// # Safety
+///
+/// `number` must be valid.
+#[rate_limit(key = "1", capacity = 1, refill = 1)]
+unsafe fn read(number: *const u8) -> Option<u8> {
+    Some(unsafe { *number })
+}
+
+fn main() {
+    let number = 5;
+    assert_eq!(unsafe { read(&number) }, Some(5));
+    assert_eq!(unsafe { read(&number) }, None);
+}
