@@ -116,7 +116,7 @@ async fn run() -> Result<(), String> {
     };
     let limiter = limiter.map_err(|error| error.to_string())?;
     if let Err(error) = limiter.ready().await {
-        eprintln!("sms: {error}; until then limits hold for this process only");
+        eprintln!("sms: {error}; until that changes, limits hold for this process only");
     }
     limiter.install().map_err(|error| error.to_string())?;
 
