@@ -5,11 +5,13 @@
 
 mod call;
 mod number;
+mod run;
 
 use std::time::Duration;
 
 pub use self::call::Call;
 pub use self::number::{Count, IntoRate, IntoWindow};
+pub use self::run::Run;
 use crate::error::RateLimitError;
 pub use crate::key::{KeyBuilder, functions as key};
 use crate::reject::FromRateLimitError;

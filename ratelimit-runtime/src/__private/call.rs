@@ -5,6 +5,7 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use super::number::{Count, IntoRate, IntoWindow, Negative};
+use super::run::{Run, Start};
 use crate::decision::Decision;
 use crate::error::{ConfigError, Mistake, RateLimitError};
 use crate::key::Key;
@@ -124,17 +125,11 @@ impl Call {
 
     /// Decides all checks, and waits for the turn of the call if it may. `Ok`: the body may run.
     #[inline]
-    pub async fn run(self) -> Result<(), RateLimitError> {
-        let Some(limiter) = self.limiter()? else { return Ok(()) };
-        let decision = limiter.check_all(&self.checks).await?;
-        if let Some(delay) = self.delay(&decision) {
-            limiter.sleep(delay).await;
-        }
-        Ok(())
+    pub const fn run(self) -> Run {
+        Run::new(self)
     }
 
     /// As [`run`](Self::run), for functions that are not async.
-    #[inline]
     pub fn run_blocking(self) -> Result<(), RateLimitError> {
         let Some(limiter) = self.limiter()? else { return Ok(()) };
         let decision = limiter.check_all_blocking(&self.checks)?;
@@ -144,21 +139,51 @@ impl Call {
         Ok(())
     }
 
+    /// Decides at once, if that takes no waiting.
+    pub(super) fn start(&self) -> Result<Start, RateLimitError> {
+        let Some(limiter) = self.limiter()? else { return Ok(Start::Admitted) };
+        let Some(decision) = limiter.check_all_now(&self.checks) else { return Ok(Start::Ask) };
+        let delay = self.delay(&decision?);
+        Ok(delay.map_or(Start::Admitted, Start::Sleep))
+    }
+
+    /// Asks the store, and waits for the turn.
+    pub(super) async fn ask(self) -> Result<(), RateLimitError> {
+        let Some(limiter) = self.limiter()? else { return Ok(()) };
+        let decision = limiter.check_all(&self.checks).await?;
+        match self.delay(&decision) {
+            Some(delay) => self.sleep(delay).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for the turn.
+    pub(super) async fn sleep(self, delay: Duration) -> Result<(), RateLimitError> {
+        if let Some(limiter) = self.limiter()? {
+            limiter.sleep(delay).await;
+        }
+        Ok(())
+    }
+
     /// The limiter that decides; `None` when there is nothing to decide.
     fn limiter(&self) -> Result<Option<&Limiter>, RateLimitError> {
-        if let Some(mistake) = &self.mistake {
-            return Err(mistake.clone().into());
-        }
         if self.checks.is_empty() {
             return Ok(None);
+        }
+        let limiter = match &self.limiter {
+            Some(limiter) => limiter,
+            None => Limiter::installed()?,
+        };
+        if limiter.is_off() {
+            return Ok(None);
+        }
+        if let Some(mistake) = &self.mistake {
+            return Err(mistake.clone().into());
         }
         for check in &self.checks {
             check.rule().register().map_err(Mistake::Config)?;
         }
-        match &self.limiter {
-            Some(limiter) => Ok(Some(limiter)),
-            None => Limiter::installed().map(Some),
-        }
+        Ok(Some(limiter))
     }
 
     fn delay(&self, decision: &Decision) -> Option<Duration> {

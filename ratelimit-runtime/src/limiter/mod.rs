@@ -97,6 +97,19 @@ impl Limiter {
         admit(driver::block_on(self.decide(checks))?)
     }
 
+    /// Like [`check_all`](Self::check_all), if it takes no waiting.
+    pub(crate) fn check_all_now(
+        &self,
+        checks: &[Check<'_>],
+    ) -> Option<Result<Decision, RateLimitError>> {
+        self.decide_now(checks).map(|decision| admit(decision?))
+    }
+
+    /// Whether the whole limiter is switched off.
+    pub(crate) fn is_off(&self) -> bool {
+        self.shared.mode == Mode::Off
+    }
+
     /// What is left, without taking any of it. Always allowed.
     pub async fn peek(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
         self.decide(&[check.with_cost(0)]).await
