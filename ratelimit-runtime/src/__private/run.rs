@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -29,19 +28,16 @@ type Waiting = Pin<Box<dyn Future<Output = Result<(), RateLimitError>> + Send>>;
 /// waiting allocates nothing.
 #[must_use = "futures do nothing until they are awaited"]
 pub struct Run {
-    state: State,
-}
-
-enum State {
-    New(Call),
-    Waits(Waiting),
-    Done,
+    /// Until the first poll.
+    call: Option<Call>,
+    /// After it, if there is something to wait for.
+    waiting: Option<Waiting>,
 }
 
 impl Run {
     #[inline]
     pub(super) const fn new(call: Call) -> Self {
-        Self { state: State::New(call) }
+        Self { call: Some(call), waiting: None }
     }
 }
 
@@ -49,22 +45,18 @@ impl Future for Run {
     type Output = Result<(), RateLimitError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if let State::New(call) = &self.state {
-            let start = call.start();
-            let State::New(call) = mem::replace(&mut self.state, State::Done) else {
-                return Poll::Pending;
-            };
-            self.state = match start {
+        if let Some(call) = self.call.take() {
+            self.waiting = Some(match call.start() {
                 Ok(Start::Admitted) => return Poll::Ready(Ok(())),
-                Ok(Start::Sleep(delay)) => State::Waits(Box::pin(call.sleep(delay))),
-                Ok(Start::Ask) => State::Waits(Box::pin(call.ask())),
+                Ok(Start::Sleep(delay)) => Box::pin(call.sleep(delay)),
+                Ok(Start::Ask) => Box::pin(call.ask()),
                 Err(error) => return Poll::Ready(Err(error)),
-            };
+            });
         }
-        match &mut self.state {
-            State::Waits(waiting) => waiting.as_mut().poll(context),
-            // Only a future that is polled after its end.
-            State::New(_) | State::Done => Poll::Pending,
+        match &mut self.waiting {
+            Some(waiting) => waiting.as_mut().poll(context),
+            // Only when polled after its end.
+            None => Poll::Pending,
         }
     }
 }
