@@ -6,8 +6,10 @@ use syn::{Expr, Lit, LitStr, Path, Type};
 
 use crate::args::{Args, Given};
 use crate::error::{Errors, error_at};
+use crate::expand;
 use crate::flow;
 use crate::function::{Function, Scope};
+use crate::key;
 use crate::message::messages;
 use crate::quantity::{self, Known, MAX_LOG, Number, unwrapped};
 use crate::symbol::{Algo, Arg, MODES, ON_ERRORS, listed, nearest};
@@ -56,7 +58,8 @@ pub(crate) struct Limits {
     pub(crate) krate_is_written: bool,
     pub(crate) rules: Vec<Rule>,
     pub(crate) limiter: Option<Expr>,
-    pub(crate) group: Option<Expr>,
+    /// Compiled to a `Key`.
+    pub(crate) group: Option<TokenStream>,
     pub(crate) wait: Option<Number>,
     pub(crate) on_limited: Option<Expr>,
     pub(crate) on_unavailable: Option<Expr>,
@@ -68,7 +71,8 @@ pub(crate) struct Rule {
     pub(crate) algo: Algo,
     /// In the order of [`Algo::takes`].
     pub(crate) numbers: Vec<(Arg, Number)>,
-    pub(crate) key: Option<Expr>,
+    /// Compiled to a `Key`.
+    pub(crate) key: Option<TokenStream>,
     pub(crate) cost: Option<Number>,
     pub(crate) when: Option<Expr>,
     /// A variant of the runtime's `Mode`.
@@ -97,18 +101,20 @@ impl Rule {
 pub(crate) fn check(stack: &[Args], function: &Function, errors: &mut Errors) -> Option<Limits> {
     let before = errors.len();
     let scope = function.scope();
+    let krate = krate(stack.first()?, errors);
     if let Some(constness) = &function.sig.constness {
         errors.at(constness, const_fn());
     }
-    let mut rules = Vec::new();
+    let mut rules: Vec<(&Args, Rule)> = Vec::new();
     for args in stack {
-        let mut reader = Reader { args, scope: &scope, errors };
+        let mut reader = Reader { args, scope: &scope, krate: &krate, errors };
         if let Some(rule) = reader.rule() {
             distinct(&rules, &rule, args, reader.errors);
-            rules.push(rule);
+            rules.push((args, rule));
         }
     }
-    let mut reader = Reader { args: stack.first()?, scope: &scope, errors };
+    let rules = rules.into_iter().map(|(_, rule)| rule).collect();
+    let mut reader = Reader { args: stack.first()?, scope: &scope, krate: &krate, errors };
     let limits = reader.limits(rules, function);
     (errors.len() == before).then_some(limits)
 }
@@ -117,6 +123,7 @@ pub(crate) fn check(stack: &[Args], function: &Function, errors: &mut Errors) ->
 struct Reader<'a> {
     args: &'a Args,
     scope: &'a Scope<'a>,
+    krate: &'a Path,
     errors: &'a mut Errors,
 }
 
@@ -137,26 +144,14 @@ impl<'a> Reader<'a> {
             self.can_refuse(function);
         }
         Limits {
-            krate: self.krate(),
+            krate: self.krate.clone(),
             krate_is_written: self.args.get(Arg::Crate).is_some(),
             rules,
             limiter: self.expression(Arg::Limiter),
-            group: self.expression(Arg::Group),
+            group: self.key(Arg::Group),
             wait: wait.and_then(|given| self.number(given, quantity::Quantity::Duration)),
             on_limited,
             on_unavailable,
-        }
-    }
-
-    fn krate(&mut self) -> Path {
-        let given = self.args.get(Arg::Crate).map(|given| &given.value);
-        match given.map(unwrapped) {
-            None => syn::parse_quote!(::ratelimit_kit),
-            Some(Expr::Path(path)) if path.qself.is_none() => path.path.clone(),
-            Some(other) => {
-                self.errors.at(other, not_a_path());
-                syn::parse_quote!(::ratelimit_kit)
-            }
         }
     }
 
@@ -181,7 +176,7 @@ impl<'a> Reader<'a> {
             algo: algo.unwrap_or(Algo::TokenBucket),
             cost: self.cost(&numbers),
             numbers,
-            key: self.key(),
+            key: self.key(Arg::Key),
             when: self.expression(Arg::When),
             mode: self.one_of(Arg::Mode, MODES),
             on_error: self.one_of(Arg::OnError, ON_ERRORS),
@@ -308,10 +303,17 @@ impl<'a> Reader<'a> {
         Some(name.clone())
     }
 
-    fn key(&mut self) -> Option<Expr> {
-        let given = self.args.get(Arg::Key)?;
-        flow::check(given.arg.name(), &given.value, self.errors);
-        Some(given.value.clone())
+    /// A key: a text is the key language, anything else is Rust.
+    fn key(&mut self, arg: Arg) -> Option<TokenStream> {
+        let given = self.args.get(arg)?;
+        flow::check(arg.name(), &given.value, self.errors);
+        match text(&given.value) {
+            Some(literal) => {
+                let secret = expand::secret();
+                key::compile(literal, self.scope, self.krate, &secret, self.errors)
+            }
+            None => key::compile_rust(&given.value, self.krate, self.errors),
+        }
     }
 
     /// An expression that is evaluated before the body and does not leave the function.
@@ -385,12 +387,12 @@ impl<'a> Reader<'a> {
 
 /// A rule that stands on the function twice would be charged twice, and two that differ could not
 /// be told apart by one name.
-fn distinct(rules: &[Rule], new: &Rule, args: &Args, errors: &mut Errors) {
+fn distinct(rules: &[(&Args, Rule)], new: &Rule, args: &Args, errors: &mut Errors) {
     let name = |rule: &Rule| rule.name.as_ref().map(LitStr::value);
-    let key = |rule: &Rule| rule.key.as_ref().map(|key| squeezed(key.to_token_stream()));
-    for old in rules.iter().filter(|old| name(old) == name(new)) {
+    let key = |args: &Args| args.get(Arg::Key).map(|key| squeezed(key.value.to_token_stream()));
+    for (old_args, old) in rules.iter().filter(|(_, old)| name(old) == name(new)) {
         let (same_numbers, same_key) =
-            (old.numbers_text() == new.numbers_text(), key(old) == key(new));
+            (old.numbers_text() == new.numbers_text(), key(old_args) == key(args));
         let error = match &new.name {
             _ if same_numbers && same_key => args.error(same_rule()),
             Some(name) if !same_numbers => error_at(name, same_name(name.value())),
@@ -403,8 +405,21 @@ fn distinct(rules: &[Rule], new: &Rule, args: &Args, errors: &mut Errors) {
     }
 }
 
+/// The path of the facade.
+fn krate(args: &Args, errors: &mut Errors) -> Path {
+    let given = args.get(Arg::Crate).map(|given| &given.value);
+    match given.map(unwrapped) {
+        None => syn::parse_quote!(::ratelimit_kit),
+        Some(Expr::Path(path)) if path.qself.is_none() => path.path.clone(),
+        Some(other) => {
+            errors.at(other, not_a_path());
+            syn::parse_quote!(::ratelimit_kit)
+        }
+    }
+}
+
 /// A string literal.
-pub(crate) fn text(value: &Expr) -> Option<&LitStr> {
+fn text(value: &Expr) -> Option<&LitStr> {
     match unwrapped(value) {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Str(text) => Some(text),

@@ -33,10 +33,8 @@ use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprMacro, Path};
 
-use crate::check::{Limits, Rule, text};
-use crate::error::Errors;
-use crate::function::{Function, Scope};
-use crate::key;
+use crate::check::{Limits, Rule};
+use crate::function::Function;
 use crate::quantity::{Known, Number, unwrapped};
 use crate::stack::MARKER;
 use crate::symbol::Arg;
@@ -45,8 +43,8 @@ use crate::symbol::Arg;
 const PATH: &str = "__rate_limit_path";
 
 /// The statement that keeps the body from running when a limit says so.
-pub(crate) fn expand(function: &Function, limits: &Limits, errors: &mut Errors) -> TokenStream {
-    let decision = decision(function, limits, errors);
+pub(crate) fn expand(function: &Function, limits: &Limits) -> TokenStream {
+    let decision = decision(function, limits);
     let answer = answer(function, limits);
     let limited = local("limited");
     let check = quote! {
@@ -58,10 +56,9 @@ pub(crate) fn expand(function: &Function, limits: &Limits, errors: &mut Errors) 
 }
 
 /// `{ static ..; let mut call = ..; call.check(..); call.run() }.await`
-fn decision(function: &Function, limits: &Limits, errors: &mut Errors) -> TokenStream {
+fn decision(function: &Function, limits: &Limits) -> TokenStream {
     let krate = &limits.krate;
     let call = local("call");
-    let scope = function.scope();
     let unnamed = limits.rules.iter().filter(|rule| rule.name.is_none()).count();
 
     let path = (unnamed > 0).then(path_function);
@@ -71,7 +68,7 @@ fn decision(function: &Function, limits: &Limits, errors: &mut Errors) -> TokenS
         let name = rule_static(index);
         let value = rule_value(krate, rule, unnamed > 1);
         statics.extend(quote!(static #name: #krate::Rule = #value;));
-        checks.extend(rule_check(krate, &call, &name, rule, &scope, errors));
+        checks.extend(rule_check(krate, &call, &name, rule));
     }
 
     let limiter = limits.limiter.as_ref().map(|limiter| {
@@ -80,10 +77,7 @@ fn decision(function: &Function, limits: &Limits, errors: &mut Errors) -> TokenS
         let borrow = quote_spanned!(at=> &);
         quote!(#call.on(#borrow #limiter);)
     });
-    let group = limits.group.as_ref().map(|group| {
-        let key = key_of(group, krate, &scope, errors);
-        quote!(#call.group(#key);)
-    });
+    let group = limits.group.as_ref().map(|group| quote!(#call.group(#group);));
     let wait = limits.wait.as_ref().map(|wait| {
         let wait = match wait {
             Number::Known(known) => known_number(krate, *known),
@@ -164,18 +158,8 @@ fn needs_sub_windows(rule: &Rule) -> bool {
 }
 
 /// The statement that adds one rule to the call.
-fn rule_check(
-    krate: &Path,
-    call: &Ident,
-    name: &Ident,
-    rule: &Rule,
-    scope: &Scope<'_>,
-    errors: &mut Errors,
-) -> TokenStream {
-    let key = match &rule.key {
-        Some(key) => key_of(key, krate, scope, errors),
-        None => Some(quote!(#krate::Key::whole_rule())),
-    };
+fn rule_check(krate: &Path, call: &Ident, name: &Ident, rule: &Rule) -> TokenStream {
+    let key = rule.key.clone().unwrap_or_else(|| quote!(#krate::Key::whole_rule()));
     let check = quote!(#call.check(&#name, #key));
     let cost = rule.cost.as_ref().map(|cost| match cost {
         Number::Known(Known::Count(cost)) => {
@@ -207,14 +191,10 @@ fn rule_check(
     }
 }
 
-fn key_of(key: &Expr, krate: &Path, scope: &Scope<'_>, errors: &mut Errors) -> Option<TokenStream> {
-    match text(key) {
-        Some(literal) => {
-            let call = local("call");
-            key::compile(literal, scope, krate, &quote!(#call.secret()), errors)
-        }
-        None => key::compile_rust(key, krate, errors),
-    }
+/// The limiter's secret, as a key sees it.
+pub(crate) fn secret() -> TokenStream {
+    let call = local("call");
+    quote!(#call.secret())
 }
 
 /// What the function returns when its body does not run.

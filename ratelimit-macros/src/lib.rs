@@ -59,7 +59,7 @@ fn limited(
     };
     let stack = stack::absorb(args, &mut function, &mut errors);
     let limits = check::check(&stack, &function, &mut errors);
-    let check = limits.map(|limits| expand::expand(&function, &limits, &mut errors));
+    let check = limits.map(|limits| expand::expand(&function, &limits));
     match (errors.finish(), check) {
         (Ok(()), Some(check)) => function.with_check(check),
         (Ok(()), None) => quote!(#function),

@@ -383,8 +383,14 @@ mod parameters {
         Ok(first.len() + usize::try_from(second).unwrap_or(0))
     }
 
+    #[rate_limit(key = "id", capacity = 2, refill = 1, limiter = LIMITER)]
+    fn not_always_there(#[cfg(any())] gone: NoSuchType, id: u8) -> Result<u8, Error> {
+        Ok(id)
+    }
+
     #[test]
     fn every_pattern_gives_its_names_to_the_key() {
+        assert_two!(not_always_there(1));
         assert_two!(now(tuple_struct(body("1"))));
         assert!(now(tuple_struct(body("2"))).is_ok());
         assert_two!(structure(Point { x: 1, y: 2 }));
