@@ -30,7 +30,8 @@ use crate::function::Function;
 #[allow(missing_docs)]
 #[proc_macro_attribute]
 pub fn rate_limit(args: TokenStream, item: TokenStream) -> TokenStream {
-    let expanded = limited(args.into(), &item.into());
+    let written = proc_macro::Span::call_site().source_text();
+    let expanded = limited(written.as_deref(), args.into(), &item.into());
     if std::env::var_os("RATELIMIT_MACROS_DEBUG").is_some_and(|value| value == "1") {
         debug(&expanded);
     }
@@ -43,8 +44,9 @@ fn debug(expanded: &proc_macro2::TokenStream) {
 }
 
 /// The annotated function with its check; or with all errors, and otherwise as it was, so that
-/// editors go on and no error follows from ours.
+/// editors go on and no error follows from ours. `written` is the attribute in the source, if known.
 fn limited(
+    written: Option<&str>,
     args: proc_macro2::TokenStream,
     item: &proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
@@ -57,7 +59,7 @@ fn limited(
             return quote!(#errors #item);
         }
     };
-    let stack = stack::absorb(args, &mut function, &mut errors);
+    let stack = stack::absorb(written, args, &mut function, &mut errors);
     let limits = check::check(&stack, &function, &mut errors);
     let check = limits.map(|limits| expand::expand(&function, &limits));
     match (errors.finish(), check) {

@@ -25,12 +25,14 @@ messages! {
 const ATTRIBUTE: &str = "rate_limit";
 /// The crates from which the attribute comes, when it is written with a path.
 const CRATES: &[&str] = &["ratelimit_kit", "ratelimit_macros"];
-/// The first static of an expansion: a function that has it is limited already. A macro cannot learn
-/// under which name it was called, but it can see its own traces.
+/// The first static of an expansion: a function that has it is limited already, under a name that
+/// its first attribute could not know to be one of ours.
 pub(crate) const MARKER: &str = "__RATE_LIMIT_RULE";
 
-/// The arguments of every `#[rate_limit]` of `function`, which loses the later ones.
+/// The arguments of every `#[rate_limit]` of `function`, which loses the later ones. `written` is the
+/// first attribute in the source, if known.
 pub(crate) fn absorb(
+    written: Option<&str>,
     first: TokenStream,
     function: &mut Function,
     errors: &mut Errors,
@@ -45,6 +47,11 @@ pub(crate) fn absorb(
         attributes.into_iter().partition(|attr| is_ours(attr.path(), renamed.as_deref()));
     function.attrs = others;
 
+    if let (Some(later), Some(name)) = (ours.first(), written.and_then(name_in))
+        && name != ATTRIBUTE
+    {
+        errors.at(later.path(), two_names());
+    }
     let mut stack = vec![first];
     for attribute in ours {
         let Some(later) = arguments(attribute, errors) else { continue };
@@ -79,6 +86,17 @@ fn is_ours(path: &Path, renamed: Option<&str>) -> bool {
         .is_none_or(|parent| CRATES.contains(&parent.as_str()) || renamed == Some(parent.as_str()))
 }
 
+/// The name under which the attribute stands in the source, as in `#[a::name(..)]`, or in
+/// `name(..)` inside a `cfg_attr`. `None` for anything else: another macro may have written it.
+fn name_in(written: &str) -> Option<&str> {
+    let path = written.trim_start().trim_start_matches("#[").trim_start();
+    let end = path.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))?;
+    let (path, rest) = path.split_at_checked(end)?;
+    let name = path.rsplit("::").next().filter(|name| !name.is_empty())?;
+    let is_attribute = rest.trim_start().starts_with(['(', ']']) && name != "cfg_attr";
+    is_attribute.then_some(name)
+}
+
 fn last_segment(path: &Expr) -> Option<String> {
     match path {
         Expr::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
@@ -92,6 +110,17 @@ mod tests {
 
     fn is(path: &str, renamed: Option<&str>) -> bool {
         is_ours(&syn::parse_str(path).unwrap(), renamed)
+    }
+
+    #[test]
+    fn the_name_in_the_source() {
+        assert_eq!(name_in("#[rate_limit(key = \"a\")]"), Some("rate_limit"));
+        assert_eq!(name_in("#[rl]"), Some("rl"));
+        assert_eq!(name_in("#[ ::ratelimit_kit::rate_limit (a = 1)]"), Some("rate_limit"));
+        assert_eq!(name_in("rl(capacity = 1)"), Some("rl"));
+        for other in ["", "struct S;", "#[cfg_attr(a, rl(b))]", "fn f()", "#[derive(A)] x", "phone", "#[]"] {
+            assert!(name_in(other).is_none_or(|name| name == "derive"), "{other}");
+        }
     }
 
     #[test]

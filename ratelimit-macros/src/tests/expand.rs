@@ -47,7 +47,7 @@ fn expand(source: &str) -> TokenStream {
         Meta::List(list) => list.tokens,
         _ => TokenStream::new(),
     };
-    crate::limited(args, &quote::quote!(#(#attributes)* #rest))
+    crate::limited(None, args, &quote::quote!(#(#attributes)* #rest))
 }
 
 fn pretty(expanded: TokenStream) -> String {

@@ -132,7 +132,7 @@ fn holds(args: &str, item: &str) {
     let (Ok(args), Ok(item)) = (args.parse::<TokenStream>(), item.parse::<TokenStream>()) else {
         return;
     };
-    let expanded = crate::limited(args.clone(), &item);
+    let expanded = crate::limited(None, args.clone(), &item);
     let text = expanded.to_string();
     let has_errors = text.contains("compile_error !");
     let has_check = text.contains(MARKER);
@@ -166,5 +166,5 @@ fn nearly_right_is_often_right() {
     );
     let right = "key = \"id\", capacity = 5, refill = \"1/15s\", cost = id";
     holds(right, &item.to_string());
-    assert!(crate::limited(right.parse().unwrap(), &item).to_string().contains(MARKER));
+    assert!(crate::limited(None, right.parse().unwrap(), &item).to_string().contains(MARKER));
 }
