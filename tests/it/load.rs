@@ -196,6 +196,10 @@ fn load_picture_of_a_token_bucket() {
     for admitted in &per_second[1..10] {
         assert!((19..=21).contains(admitted), "{per_second:?}");
     }
+    // They come back one by one: in 100 ms two, and two more when there was no call for a while.
+    let later = picture.hits().iter().filter(|hit| hit.at >= secs(1)).copied().collect();
+    let most = Picture::new(later).most_within(ms(100), 200);
+    assert!(most <= 4, "{most} within 100 ms");
     let total = picture.within(200, secs(0)..secs(10));
     assert!(total.abs_diff(50 + 20 * 10) <= 2, "{total} admitted");
 }

@@ -79,6 +79,9 @@ fn b090_raising_a_rate_never_causes_a_denial() {
             assert!(second.allowed, "{larger:?} on {}", stage.name);
             assert_eq!(second.limit, 32, "{larger:?} on {}", stage.name);
             assert!((11..=32).contains(&second.remaining), "{second:?} on {}", stage.name);
+            // A call may cost what its own numbers allow, whatever those of the rule are.
+            let large = Check::new(&rule, "another key").numbers(larger).cost(32);
+            assert_eq!(stage.check(&large).remaining, 0, "{larger:?} on {}", stage.name);
         }
     }
 }
