@@ -22,14 +22,13 @@ const WINDOW: Duration = Duration::from_mins(1);
 /// So much that no call of a run is refused.
 const PLENTY: u64 = 1_000_000_000;
 
-static TOKEN: Rule = Rule::new(
-    "token_bucket",
-    Algorithm::TokenBucket { capacity: PLENTY, refill: Rate::per_second(1_000_000) },
-);
-static LEAKY: Rule = Rule::new(
-    "leaky_bucket",
-    Algorithm::LeakyBucket { capacity: PLENTY, leak: Rate::per_second(1_000_000) },
-);
+/// So slow that no key recovers and is forgotten during a run: governor forgets none either.
+const SLOW: Rate = Rate::per_second(1);
+
+static TOKEN: Rule =
+    Rule::new("token_bucket", Algorithm::TokenBucket { capacity: PLENTY, refill: SLOW });
+static LEAKY: Rule =
+    Rule::new("leaky_bucket", Algorithm::LeakyBucket { capacity: PLENTY, leak: SLOW });
 static FIXED: Rule =
     Rule::new("fixed_window", Algorithm::FixedWindow { limit: PLENTY, window: WINDOW });
 static COUNTER: Rule = Rule::new(
