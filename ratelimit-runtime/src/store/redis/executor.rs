@@ -84,8 +84,7 @@ async fn send(
     connection: &mut Connection,
     command: &Cmd,
 ) -> redis::RedisResult<Value> {
-    let mut link = connection.link.clone();
-    let call = supervisor.call(connection);
+    let (call, link) = supervisor.call(connection);
     let answer = link.send_packed_command(command).await;
     if answer.as_ref().err().is_none_or(|error| failure::remedy(error) != Remedy::Drop) {
         call.answered();

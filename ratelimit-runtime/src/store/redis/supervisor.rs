@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use redis::aio::MultiplexedConnection;
+use redis::aio::MultiplexedConnection as Link;
 use redis::{AsyncConnectionConfig, Client};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
@@ -47,7 +47,7 @@ pub(super) enum Current {
 /// A connection, its number, and what is known of its health.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
-    pub(super) link: MultiplexedConnection,
+    link: Link,
     number: u64,
     health: Arc<Health>,
 }
@@ -62,7 +62,7 @@ struct Health {
 }
 
 impl Connection {
-    fn new(link: MultiplexedConnection, number: u64) -> Self {
+    fn new(link: Link, number: u64) -> Self {
         let health = Health {
             since: Instant::now(),
             answered_ms: AtomicU32::new(0),
@@ -109,7 +109,7 @@ impl Supervisor {
     }
 
     /// Uses a connection that somebody else keeps.
-    pub(super) fn given(link: MultiplexedConnection) -> Self {
+    pub(super) fn given(link: Link) -> Self {
         Self::Given(Connection::new(link, 0))
     }
 
@@ -137,15 +137,20 @@ impl Supervisor {
 
     /// Reports that a connection is of no use any more.
     pub(super) fn lost(&self, connection: &Connection) {
+        self.report(connection.number);
+    }
+
+    fn report(&self, number: u64) {
         if let Self::Kept { lost, .. } = self {
             // Without a receiver the task has ended, and there is nobody to tell.
-            let _ = lost.send(connection.number);
+            let _ = lost.send(number);
         }
     }
 
     /// Watches over one call: dropped before [`Call::answered`], it has had no answer.
-    pub(super) fn call<'s>(&'s self, connection: &'s Connection) -> Call<'s> {
-        Call { supervisor: self, connection, answered: false }
+    pub(super) fn call<'s>(&'s self, connection: &'s mut Connection) -> (Call<'s>, &'s mut Link) {
+        let Connection { link, number, health } = connection;
+        (Call { supervisor: self, number: *number, health, answered: false }, link)
     }
 }
 
@@ -161,7 +166,8 @@ impl Drop for Supervisor {
 #[derive(Debug)]
 pub(super) struct Call<'s> {
     supervisor: &'s Supervisor,
-    connection: &'s Connection,
+    number: u64,
+    health: &'s Health,
     answered: bool,
 }
 
@@ -169,14 +175,14 @@ impl Call<'_> {
     /// The server has said something.
     pub(super) fn answered(mut self) {
         self.answered = true;
-        self.connection.health.answered();
+        self.health.answered();
     }
 }
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        if !self.answered && self.connection.health.unanswered() {
-            self.supervisor.lost(self.connection);
+        if !self.answered && self.health.unanswered() {
+            self.supervisor.report(self.number);
         }
     }
 }
@@ -222,7 +228,7 @@ async fn connect(
     client: &Client,
     config: &AsyncConnectionConfig,
     address: &str,
-) -> Result<MultiplexedConnection, StoreError> {
+) -> Result<Link, StoreError> {
     let explain = |error| failure::while_connecting(&error, address);
     let mut link =
         client.get_multiplexed_async_connection_with_config(config).await.map_err(explain)?;
