@@ -3,7 +3,7 @@
 //! Crates of async functions that differ only in their attribute are built side by side, in turns, and
 //! the time of a crate with one function is taken off: what is left is milliseconds per function over
 //! the same function without an attribute. `FUNCTIONS=100 ROUNDS=1` for a quick look.
-#![expect(clippy::print_stdout, reason = "a table is what it is for")]
+#![allow(clippy::indexing_slicing, clippy::print_stdout, clippy::unwrap_used)]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -109,8 +109,7 @@ fn write_crate(folder: &Path, root: &Path, kind: &Kind, count: usize) -> PathBuf
     let dependency = kind.dependency.replace("{root}", &root.display().to_string());
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [dependencies]\n{}\n\n[workspace]\n",
-        dependency
+         [dependencies]\n{dependency}\n\n[workspace]\n"
     );
     let mut source =
         String::from("#![allow(dead_code)]\n#[derive(Debug, Clone)]\npub enum Error { Limited }\n");

@@ -4,6 +4,8 @@
 //! `TRYBUILD=overwrite cargo test --test ui` accepts what is printed now. The texts depend on the
 //! compiler, so they belong to the pinned one, and the test says when it runs on another.
 
+#![allow(clippy::expect_used, clippy::print_stderr)]
+
 use std::process::Command;
 
 /// Apart from the programs that must compile: without those among them, all of these are checked in

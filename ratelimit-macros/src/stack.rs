@@ -118,7 +118,9 @@ mod tests {
         assert_eq!(name_in("#[rl]"), Some("rl"));
         assert_eq!(name_in("#[ ::ratelimit_kit::rate_limit (a = 1)]"), Some("rate_limit"));
         assert_eq!(name_in("rl(capacity = 1)"), Some("rl"));
-        for other in ["", "struct S;", "#[cfg_attr(a, rl(b))]", "fn f()", "#[derive(A)] x", "phone", "#[]"] {
+        for other in
+            ["", "struct S;", "#[cfg_attr(a, rl(b))]", "fn f()", "#[derive(A)] x", "phone", "#[]"]
+        {
             assert!(name_in(other).is_none_or(|name| name == "derive"), "{other}");
         }
     }
