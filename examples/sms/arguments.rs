@@ -3,15 +3,15 @@
 use std::net::SocketAddr;
 
 /// What the command line says.
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// The Redis server that all instances share.
-    pub redis: Option<String>,
+    pub(crate) redis: Option<String>,
     /// The port to listen on.
-    pub port: u16,
+    pub(crate) port: u16,
 }
 
 /// Reads the command line; an error is one sentence.
-pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
+pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let mut parsed = Arguments { redis: None, port: 3000 };
     while let Some(argument) = arguments.next() {
         match (argument.as_str(), arguments.next()) {
@@ -33,7 +33,7 @@ pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, S
 }
 
 /// The lines to try.
-pub fn to_try(address: SocketAddr, shared: bool) -> String {
+pub(crate) fn to_try(address: SocketAddr, shared: bool) -> String {
     let scope = if shared { "all instances on this Redis" } else { "this process" };
     format!(
         r#"Listening on http://{address}, limits hold for {scope}. Try each line a few times:

@@ -7,7 +7,7 @@ use ratelimit_kit::RateLimitError;
 use serde_json::json;
 
 /// Everything that can go wrong in a handler. A real service has more variants.
-pub enum ApiError {
+pub(crate) enum ApiError {
     /// The body did not run.
     Limited(RateLimitError),
 }

@@ -5,6 +5,8 @@
 //! cargo run --example sms -- --redis redis://127.0.0.1:6379   # limits of all instances
 //! ```
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program talks to its user")]
+
 mod arguments;
 mod error;
 
