@@ -118,9 +118,10 @@ impl Embedded {
         }
     }
 
-    /// How many keys are held; never more than the maximum.
+    /// How many keys are held, with the places promised to checks under way; never more than the
+    /// maximum.
     pub fn len(&self) -> usize {
-        self.len.load(Ordering::Relaxed).min(self.max_keys)
+        self.len.load(Ordering::Relaxed)
     }
 
     /// Whether no key is held.
