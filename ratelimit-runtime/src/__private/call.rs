@@ -147,10 +147,10 @@ impl Call {
         Ok(delay.map_or(Start::Admitted, Start::Sleep))
     }
 
-    /// Asks the store, and waits for the turn.
+    /// Asks the store, after [`start`](Self::start) said so, and waits for the turn.
     pub(super) async fn ask(self) -> Result<(), RateLimitError> {
         let Some(limiter) = self.limiter()? else { return Ok(()) };
-        let decision = limiter.check_all(&self.checks).await?;
+        let decision = limiter.check_all_later(&self.checks).await?;
         match self.delay(&decision) {
             Some(delay) => self.sleep(delay).await,
             None => Ok(()),

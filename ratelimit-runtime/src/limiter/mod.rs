@@ -94,7 +94,7 @@ impl Limiter {
         if !self.shared.blocking {
             return Err(Mistake::Config(ConfigError::BlockingConnection).into());
         }
-        admit(driver::block_on(self.decide(checks))?)
+        admit(driver::block_on(self.decide_later(checks))?)
     }
 
     /// Like [`check_all`](Self::check_all), if it takes no waiting.
@@ -103,6 +103,15 @@ impl Limiter {
         checks: &[Check<'_>],
     ) -> Option<Result<Decision, RateLimitError>> {
         self.decide_now(checks).map(|decision| admit(decision?))
+    }
+
+    /// Like [`check_all`](Self::check_all), after [`check_all_now`](Self::check_all_now) gave `None`
+    /// for the same checks.
+    pub(crate) async fn check_all_later(
+        &self,
+        checks: &[Check<'_>],
+    ) -> Result<Decision, RateLimitError> {
+        admit(self.decide_later(checks).await?)
     }
 
     /// Whether the whole limiter is switched off.
@@ -166,9 +175,15 @@ impl Limiter {
     }
 
     async fn decide(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
-        if let Some(decision) = self.decide_now(checks) {
-            return decision;
+        match self.decide_now(checks) {
+            Some(decision) => decision,
+            None => self.decide_later(checks).await,
         }
+    }
+
+    /// The decision that takes waiting, of checks in which [`decide_now`](Self::decide_now) found no
+    /// mistake.
+    async fn decide_later(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
         let applied = self.applied(checks);
         let answers = self.in_time(self.shared.store.decide(&applied)).await;
         self.conclude(&applied, answers)
