@@ -25,7 +25,8 @@
 //! ```
 //!
 //! One statement at the top, and the body is not wrapped: `?`, `return` and opaque types keep their
-//! meaning. Paths are absolute, and locals have mixed-site hygiene, so that nothing of the user's can
+//! meaning. The one exception is a function that returns `impl IntoResponse` or `impl Responder`: its
+//! body becomes one value, in a type that can hold a refusal instead. Paths are absolute, and locals have mixed-site hygiene, so that nothing of the user's can
 //! be in the way. The call owns all that it needs: nothing is borrowed across the `.await`, and the
 //! future stays `Send` exactly if it was.
 
@@ -42,17 +43,39 @@ use crate::symbol::Arg;
 /// The nested function whose type name tells the path of the annotated one.
 const PATH: &str = "__rate_limit_path";
 
+/// The function with its check.
+pub(crate) fn expand(function: Function, limits: &Limits) -> TokenStream {
+    // Nothing has to be held beside the body's value when no other answer is ever returned.
+    let never_answers = |handler: &Expr| matches!(handler, Expr::Macro(expr) if diverges(expr));
+    let is_hidden =
+        function.hides_response() && !limits.on_limited.iter().any(never_answers);
+    let is_async = function.is_async();
+    let check = check(&function, limits, is_hidden);
+    let check = if function.renames_self() { rename_self(check) } else { check };
+    function.with_check(check, |body| {
+        if is_hidden { returned(&limits.krate, is_async, &body) } else { body }
+    })
+}
+
 /// The statement that keeps the body from running when a limit says so.
-pub(crate) fn expand(function: &Function, limits: &Limits) -> TokenStream {
+fn check(function: &Function, limits: &Limits, is_hidden: bool) -> TokenStream {
     let decision = decision(function, limits);
-    let answer = answer(function, limits);
+    let answer = answer(function, limits, is_hidden);
     let limited = local("limited");
-    let check = quote! {
+    quote! {
         if let ::core::result::Result::Err(#limited) = #decision {
             #answer
         }
-    };
-    if function.renames_self() { rename_self(check) } else { check }
+    }
+}
+
+/// The value of the body, in a type that can hold a refusal instead.
+fn returned(krate: &Path, is_async: bool, body: &TokenStream) -> TokenStream {
+    if is_async {
+        quote!(#krate::__private::OrLimited::Returned(async move { #body }.await))
+    } else {
+        quote!(#krate::__private::OrLimited::returned_by(move || { #body }))
+    }
 }
 
 /// `{ static ..; let mut call = ..; call.check(..); call.run() }.await`
@@ -198,19 +221,25 @@ pub(crate) fn secret() -> TokenStream {
 }
 
 /// What the function returns when its body does not run.
-fn answer(function: &Function, limits: &Limits) -> TokenStream {
+fn answer(function: &Function, limits: &Limits, is_hidden: bool) -> TokenStream {
     let krate = &limits.krate;
     let limited = local("limited");
     let unavailable = limits.on_unavailable.as_ref().map(|handler| {
-        let handled = handled(limits, handler);
+        let handled = handled(limits, handler, is_hidden);
         quote! {
             if ::core::matches!(#limited, #krate::RateLimitError::Unavailable(_)) {
                 #handled
             }
         }
     });
-    let otherwise = limits.on_limited.as_ref().map(|handler| handled(limits, handler));
+    let otherwise = limits.on_limited.as_ref().map(|handler| handled(limits, handler, is_hidden));
     let otherwise = otherwise.unwrap_or_else(|| {
+        if is_hidden {
+            // Two names, because without another answer nothing tells rustc that answer's type.
+            let variant = if limits.on_unavailable.is_some() { "Limited" } else { "limited" };
+            let variant = Ident::new(variant, Span::mixed_site());
+            return quote!(return #krate::__private::OrLimited::#variant(#limited););
+        }
         // At the return type, which must change if it cannot say that a call was limited.
         let reject = match function.returned() {
             Some(ty) => call_at(limits, "reject", &quote!(#limited), ty),
@@ -222,20 +251,24 @@ fn answer(function: &Function, limits: &Limits) -> TokenStream {
 }
 
 /// An expression as written, or a closure that takes the error.
-fn handled(limits: &Limits, handler: &Expr) -> TokenStream {
+fn handled(limits: &Limits, handler: &Expr, is_hidden: bool) -> TokenStream {
     let limited = local("limited");
-    match unwrapped(handler) {
+    let value = match unwrapped(handler) {
         // Through a function, which tells rustc the type of the closure's argument.
-        Expr::Closure(_) => {
-            let answer = call_at(limits, "answer", &quote!(#limited, #handler), handler);
-            quote!(return #answer;)
-        }
+        Expr::Closure(_) => call_at(limits, "answer", &quote!(#limited, #handler), handler),
+        _ => handler.to_token_stream(),
+    };
+    match unwrapped(handler) {
         // A `return` after it would be unreachable, which rustc warns about. This compiles only
         // if it does diverge.
         Expr::Macro(expr) if diverges(expr) => quote!(match #handler {}),
+        _ if is_hidden => {
+            let krate = &limits.krate;
+            quote!(return #krate::__private::OrLimited::Answered(#value);)
+        }
         // As people write it: clippy finds the `()` of a `return ();` unneeded.
         Expr::Tuple(tuple) if tuple.elems.is_empty() => quote!(return;),
-        _ => quote!(return #handler;),
+        _ => quote!(return #value;),
     }
 }
 

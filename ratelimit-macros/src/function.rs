@@ -122,10 +122,26 @@ impl Function {
         }
     }
 
-    /// The function with `check` in its place.
-    pub(crate) fn with_check(self, check: TokenStream) -> TokenStream {
+    /// Whether the function returns a web framework's response without saying which: `impl
+    /// IntoResponse` and `impl Responder` hide a type that cannot say that a call was limited.
+    pub(crate) fn hides_response(&self) -> bool {
+        let Some(Type::ImplTrait(ty)) = self.returned() else { return false };
+        ty.bounds.iter().any(|bound| match bound {
+            TypeParamBound::Trait(bound) => {
+                bound.path.segments.last().is_some_and(|last| is_response_trait(&last.ident))
+            }
+            _ => false,
+        })
+    }
+
+    /// The function with `check` in its place, and what follows it in the body as `rest` makes it.
+    pub(crate) fn with_check(
+        self,
+        check: TokenStream,
+        rest: impl FnOnce(TokenStream) -> TokenStream,
+    ) -> TokenStream {
         let Self { attrs, vis, defaultness, sig, brace, body } = self;
-        let body = body.with(check);
+        let body = body.with(check, rest);
         let mut block = Group::new(Delimiter::Brace, body);
         block.set_span(brace.span.join());
         quote!(#(#attrs)* #vis #defaultness #sig #block)
@@ -148,25 +164,28 @@ impl Body {
         })
     }
 
-    fn with(self, check: TokenStream) -> TokenStream {
-        match self {
+    fn with(
+        mut self,
+        check: TokenStream,
+        rest: impl FnOnce(TokenStream) -> TokenStream,
+    ) -> TokenStream {
+        let mut stmts = match self {
             Self::Top(tokens) => {
-                let (inner_attributes, rest) = split_inner_attributes(tokens);
-                quote!(#inner_attributes #check #rest)
+                let (inner_attributes, body) = split_inner_attributes(tokens);
+                let rest = rest(body);
+                return quote!(#inner_attributes #check #rest);
             }
-            Self::Future(mut stmts) => {
-                if let Some(block) = tail_async_block(&mut stmts) {
-                    block.stmts.insert(0, verbatim(check));
-                }
-                quote!(#(#stmts)*)
-            }
-            Self::AsyncTrait(mut stmts) => {
-                if let Some(block) = async_trait_block(&mut stmts) {
-                    block.stmts.insert(0, verbatim(check));
-                }
-                quote!(#(#stmts)*)
-            }
+            Self::Future(ref mut stmts) | Self::AsyncTrait(ref mut stmts) => std::mem::take(stmts),
+        };
+        let block = match self {
+            Self::AsyncTrait(_) => async_trait_block(&mut stmts),
+            _ => tail_async_block(&mut stmts),
+        };
+        if let Some(block) = block {
+            let body = std::mem::take(&mut block.stmts);
+            block.stmts = vec![verbatim(check), verbatim(rest(quote!(#(#body)*)))];
         }
+        quote!(#(#stmts)*)
     }
 }
 
@@ -286,6 +305,13 @@ fn check_item(input: ParseStream<'_>) -> syn::Result<()> {
         no_function()
     };
     Err(error(words.span(), message))
+}
+
+/// A trait of the frameworks for which the runtime was built: it has a type then that implements
+/// it and can hold a refusal.
+fn is_response_trait(name: &Ident) -> bool {
+    (cfg!(any(test, feature = "axum")) && name == "IntoResponse")
+        || (cfg!(any(test, feature = "actix")) && name == "Responder")
 }
 
 /// Whether a return type is a future by its looks: an alias cannot be seen through.

@@ -61,9 +61,8 @@ fn limited(
     };
     let stack = stack::absorb(written, args, &mut function, &mut errors);
     let limits = check::check(&stack, &function, &mut errors);
-    let check = limits.map(|limits| expand::expand(&function, &limits));
-    match (errors.finish(), check) {
-        (Ok(()), Some(check)) => function.with_check(check),
+    match (errors.finish(), limits) {
+        (Ok(()), Some(limits)) => expand::expand(function, &limits),
         (Ok(()), None) => quote!(#function),
         (Err(errors), _) => quote!(#errors #function),
     }

@@ -15,6 +15,7 @@ pub use self::run::Run;
 use crate::error::RateLimitError;
 pub use crate::key::{KeyBuilder, functions as key};
 use crate::reject::FromRateLimitError;
+pub use crate::reject::OrLimited;
 use crate::rule::Rate;
 
 /// Stands in a rule for a count that every call brings along. No rule can have it for a number.

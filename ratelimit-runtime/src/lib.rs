@@ -9,6 +9,7 @@ mod clock;
 mod decision;
 mod driver;
 mod error;
+mod frameworks;
 mod identity;
 mod key;
 mod limiter;

@@ -26,6 +26,7 @@ use crate::error::RateLimitError;
     message = "`#[rate_limit]` cannot make a `{Self}` when the body does not run",
     label = "this type has no way to say that the call was limited",
     note = "return a `Result` whose error implements `From<RateLimitError>`, or an `Option`",
+    note = "the responses of axum and actix-web can too, with the feature of that name",
     note = "or implement `FromRateLimitError` for your own type",
     note = "or say what to return: `on_limited = ..`"
 )]
@@ -43,5 +44,32 @@ impl<T, E: From<RateLimitError>> FromRateLimitError for Result<T, E> {
 impl<T> FromRateLimitError for Option<T> {
     fn from_rate_limit_error(_: RateLimitError) -> Self {
         None
+    }
+}
+
+/// What a function returns that hides its type behind `impl IntoResponse` or `impl Responder`: the
+/// value of its body, or something of another type when that did not run.
+#[derive(Debug)]
+pub enum OrLimited<T, A> {
+    /// What the body returned.
+    Returned(T),
+    /// What the attribute says to answer instead.
+    Answered(A),
+    /// Why the body did not run, when the attribute does not say.
+    Limited(RateLimitError),
+}
+
+impl<T, A> OrLimited<T, A> {
+    /// The value of a body that is not async.
+    pub fn returned_by(body: impl FnOnce() -> T) -> Self {
+        Self::Returned(body())
+    }
+}
+
+impl<T> OrLimited<T, RateLimitError> {
+    /// Why the body did not run, of a function with no answer of its own.
+    #[cold]
+    pub const fn limited(error: RateLimitError) -> Self {
+        Self::Limited(error)
     }
 }

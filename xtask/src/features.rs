@@ -6,8 +6,11 @@ use crate::cmd::{cargo, run};
 use crate::{Result, workspace};
 
 /// The packages that have features, and where their manifests are.
-const PACKAGES: &[(&str, &str)] =
-    &[("ratelimit-kit", "Cargo.toml"), ("ratelimit-runtime", "ratelimit-runtime/Cargo.toml")];
+const PACKAGES: &[(&str, &str)] = &[
+    ("ratelimit-kit", "Cargo.toml"),
+    ("ratelimit-macros", "ratelimit-macros/Cargo.toml"),
+    ("ratelimit-runtime", "ratelimit-runtime/Cargo.toml"),
+];
 
 /// Lints each package without features and with each one alone, and tests the lightest build.
 pub(crate) fn check() -> Result {

@@ -1,7 +1,7 @@
-//! What the compiler says about `#[rate_limit]`: programs that must compile and run, in `ui/pass`,
-//! and programs that must not, in `ui/fail`, each with the exact errors beside it.
+//! What the compiler says about `#[rate_limit]`: programs that must compile and run, in `pass`,
+//! and programs that must not, in `fail`, each with the exact errors beside it.
 //!
-//! `TRYBUILD=overwrite cargo test --test ui` accepts what is printed now. The texts depend on the
+//! `TRYBUILD=overwrite cargo test -p ui-tests` accepts what is printed now. The texts depend on the
 //! compiler, so they belong to the pinned one, and the test says when it runs on another.
 
 #![allow(clippy::expect_used, clippy::print_stderr)]
@@ -13,14 +13,14 @@ use std::process::Command;
 #[test]
 fn what_is_wrong_is_said() {
     if is_pinned_compiler() {
-        trybuild::TestCases::new().compile_fail("tests/ui/fail/**/*.rs");
+        trybuild::TestCases::new().compile_fail("fail/**/*.rs");
     }
 }
 
 #[test]
 fn what_is_right_compiles_and_runs() {
     if is_pinned_compiler() {
-        trybuild::TestCases::new().pass("tests/ui/pass/**/*.rs");
+        trybuild::TestCases::new().pass("pass/**/*.rs");
     }
 }
 

@@ -1,0 +1,28 @@
+async fn show(Path(id): Path<u64>) -> impl IntoResponse {
+    if let ::core::result::Result::Err(limited) = {
+        fn __rate_limit_path() -> &'static ::core::primitive::str {
+            ::core::any::type_name_of_val(&__rate_limit_path)
+        }
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::__unnamed(
+            __rate_limit_path,
+            "",
+            ::ratelimit_kit::Algorithm::TokenBucket {
+                capacity: 1,
+                refill: ::ratelimit_kit::Rate::per_second(1),
+            },
+        );
+        let mut call = ::ratelimit_kit::__private::Call::new();
+        call.check(
+            &__RATE_LIMIT_RULE,
+            ::ratelimit_kit::__private::KeyBuilder::new().value(&id).finish(),
+        );
+        call.run()
+    }
+        .await
+    {
+        return ::ratelimit_kit::__private::OrLimited::limited(limited);
+    }
+    ::ratelimit_kit::__private::OrLimited::Returned(
+        async move { Json(load(id).await) }.await,
+    )
+}

@@ -1,0 +1,51 @@
+//! actix-web.
+
+use actix_web::body::{BoxBody, EitherBody, MessageBody};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use actix_web::{HttpRequest, HttpResponse, Responder, ResponseError};
+
+use super::answer::{HttpAnswer, MEDIA_TYPE};
+use crate::error::RateLimitError;
+use crate::reject::{FromRateLimitError, OrLimited};
+
+/// 429 with `Retry-After`, 503, 400 or 500, each with a problem document.
+impl ResponseError for RateLimitError {
+    fn status_code(&self) -> StatusCode {
+        StatusCode::from_u16(self.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let answer = HttpAnswer::to(self);
+        let mut response = HttpResponse::build(self.status_code());
+        response.insert_header((CONTENT_TYPE, MEDIA_TYPE));
+        if let Some(seconds) = answer.retry_after {
+            response.insert_header((RETRY_AFTER, seconds));
+        }
+        response.body(answer.body)
+    }
+}
+
+impl FromRateLimitError for HttpResponse {
+    fn from_rate_limit_error(error: RateLimitError) -> Self {
+        error.error_response()
+    }
+}
+
+impl<T: Responder, A: Responder> Responder for OrLimited<T, A>
+where
+    T::Body: MessageBody + 'static,
+    A::Body: MessageBody + 'static,
+{
+    type Body = EitherBody<T::Body, BoxBody>;
+
+    fn respond_to(self, request: &HttpRequest) -> HttpResponse<Self::Body> {
+        match self {
+            Self::Returned(body) => body.respond_to(request).map_into_left_body(),
+            Self::Answered(answer) => {
+                answer.respond_to(request).map_into_boxed_body().map_into_right_body()
+            }
+            Self::Limited(error) => error.error_response().map_into_right_body(),
+        }
+    }
+}

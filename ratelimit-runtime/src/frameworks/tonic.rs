@@ -1,0 +1,33 @@
+//! tonic: gRPC.
+
+use std::time::Duration;
+
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+use crate::error::RateLimitError;
+
+/// `RESOURCE_EXHAUSTED` with a `RetryInfo` in its details, `UNAVAILABLE`, `INVALID_ARGUMENT` or
+/// `INTERNAL`. No message names a rule.
+impl From<RateLimitError> for Status {
+    fn from(error: RateLimitError) -> Self {
+        match &error {
+            RateLimitError::Refused(refusal) => {
+                let mut details = ErrorDetails::new();
+                // At least a second, as over HTTP: clients come back at once from less.
+                let wait = refusal.retry_after().map(|wait| wait.max(Duration::from_secs(1)));
+                if wait.is_some() {
+                    details.set_retry_info(wait);
+                }
+                Self::with_error_details(Code::ResourceExhausted, "rate limit exceeded", details)
+            }
+            RateLimitError::Unavailable(_) => {
+                Self::unavailable("the rate limit cannot be decided")
+            }
+            RateLimitError::Mistake(mistake) if mistake.is_callers() => {
+                Self::invalid_argument("the request cannot be rate limited")
+            }
+            RateLimitError::Mistake(_) => Self::internal("the rate limit is not set up"),
+        }
+    }
+}
