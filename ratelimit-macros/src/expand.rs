@@ -47,8 +47,7 @@ const PATH: &str = "__rate_limit_path";
 pub(crate) fn expand(function: Function, limits: &Limits) -> TokenStream {
     // Nothing has to be held beside the body's value when no other answer is ever returned.
     let never_answers = |handler: &Expr| matches!(handler, Expr::Macro(expr) if diverges(expr));
-    let is_hidden =
-        function.hides_response() && !limits.on_limited.iter().any(never_answers);
+    let is_hidden = function.hides_response() && !limits.on_limited.iter().any(never_answers);
     let is_async = function.is_async();
     let check = check(&function, limits, is_hidden);
     let check = if function.renames_self() { rename_self(check) } else { check };

@@ -134,6 +134,18 @@ impl Function {
         })
     }
 
+    /// The function without a check, beside errors. Its parameters count as used: rustc would warn
+    /// of those that only the attribute uses, and there is nothing wrong with them.
+    pub(crate) fn unlimited(self) -> TokenStream {
+        let scope = self.scope();
+        let is_there = |name: &&Name<'_>| {
+            scope.params.get(name.param).is_some_and(|param| !param.maybe_absent)
+        };
+        let names: Vec<_> = scope.names.iter().filter(is_there).map(|name| name.ident).collect();
+        let uses = (!names.is_empty()).then(|| quote!(let _ = (#(&#names,)*);)).unwrap_or_default();
+        self.with_check(uses, |body| body)
+    }
+
     /// The function with `check` in its place, and what follows it in the body as `rest` makes it.
     pub(crate) fn with_check(
         self,

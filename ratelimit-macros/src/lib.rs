@@ -64,6 +64,9 @@ fn limited(
     match (errors.finish(), limits) {
         (Ok(()), Some(limits)) => expand::expand(function, &limits),
         (Ok(()), None) => quote!(#function),
-        (Err(errors), _) => quote!(#errors #function),
+        (Err(errors), _) => {
+            let function = function.unlimited();
+            quote!(#errors #function)
+        }
     }
 }

@@ -66,8 +66,12 @@ impl<T, A> OrLimited<T, A> {
     }
 }
 
-impl<T> OrLimited<T, RateLimitError> {
-    /// Why the body did not run, of a function with no answer of its own.
+/// The other answer of a function that has none.
+#[derive(Debug)]
+pub enum NoAnswer {}
+
+impl<T> OrLimited<T, NoAnswer> {
+    /// Why the body did not run, of a function with no other answer.
     #[cold]
     pub const fn limited(error: RateLimitError) -> Self {
         Self::Limited(error)

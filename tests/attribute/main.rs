@@ -14,7 +14,6 @@
 mod answers;
 mod arguments;
 mod futures;
-mod handlers;
 mod hygiene;
 mod names;
 mod shapes;

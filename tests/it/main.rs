@@ -23,6 +23,7 @@ mod real_time;
 mod stage;
 
 mod agreement;
+mod annotated;
 mod buckets;
 mod churn;
 mod clocks;

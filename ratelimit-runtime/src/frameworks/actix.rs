@@ -3,11 +3,12 @@
 use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use actix_web::{HttpRequest, HttpResponse, Responder, ResponseError};
+use actix_web::{HttpRequest, HttpResponse, Responder, ResponseError, web};
 
 use super::answer::{HttpAnswer, MEDIA_TYPE};
 use crate::error::RateLimitError;
-use crate::reject::{FromRateLimitError, OrLimited};
+use crate::key::{KeyPart, KeyWriter};
+use crate::reject::{FromRateLimitError, NoAnswer, OrLimited};
 
 /// 429 with `Retry-After`, 503, 400 or 500, each with a problem document.
 impl ResponseError for RateLimitError {
@@ -47,5 +48,20 @@ where
             }
             Self::Limited(error) => error.error_response().map_into_right_body(),
         }
+    }
+}
+
+impl Responder for NoAnswer {
+    type Body = BoxBody;
+
+    fn respond_to(self, _: &HttpRequest) -> HttpResponse {
+        match self {}
+    }
+}
+
+/// Extractors of actix-web are mostly used without taking them apart.
+impl<T: KeyPart> KeyPart for web::Path<T> {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        T::append_to(self, key);
     }
 }

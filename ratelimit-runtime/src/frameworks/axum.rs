@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode};
 
 use super::answer::{HttpAnswer, MEDIA_TYPE};
 use crate::error::RateLimitError;
-use crate::reject::{FromRateLimitError, OrLimited};
+use crate::reject::{FromRateLimitError, NoAnswer, OrLimited};
 
 /// 429 with `Retry-After`, 503, 400 or 500, each with a problem document.
 impl IntoResponse for RateLimitError {
@@ -38,5 +38,11 @@ impl<T: IntoResponse, A: IntoResponse> IntoResponse for OrLimited<T, A> {
             Self::Answered(answer) => answer.into_response(),
             Self::Limited(error) => error.into_response(),
         }
+    }
+}
+
+impl IntoResponse for NoAnswer {
+    fn into_response(self) -> Response {
+        match self {}
     }
 }

@@ -21,9 +21,7 @@ impl From<RateLimitError> for Status {
                 }
                 Self::with_error_details(Code::ResourceExhausted, "rate limit exceeded", details)
             }
-            RateLimitError::Unavailable(_) => {
-                Self::unavailable("the rate limit cannot be decided")
-            }
+            RateLimitError::Unavailable(_) => Self::unavailable("the rate limit cannot be decided"),
             RateLimitError::Mistake(mistake) if mistake.is_callers() => {
                 Self::invalid_argument("the request cannot be rate limited")
             }
