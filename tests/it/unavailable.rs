@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use ratelimit_kit::{
-    Check, Decision, Degraded, Limiter, OnError, Rate, RateLimitError, Rule, StoreError,
+    Check, Decision, Degraded, Limiter, Mode, OnError, Rate, RateLimitError, Rule, StoreError,
 };
 use test_support::{Flavor, Server, unique};
 
@@ -114,4 +114,20 @@ fn a_server_that_never_answers_costs_the_deadline() {
         }
         thread::sleep(ms(400));
     }
+}
+
+/// A rule that only watches never keeps a call from running, whatever it says about errors.
+#[test]
+fn a_closed_rule_that_only_watches_refuses_nothing() {
+    let closed = || three().on_error(OnError::Closed);
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let limiter = Limiter::builder().redis(format!("redis://127.0.0.1:{port}")).build().unwrap();
+    for call in 0..5 {
+        let decision = check(&limiter, &closed().mode(Mode::Shadow));
+        assert!(decision.unwrap().allowed(), "{call}");
+    }
+    let watched = closed().mode(Mode::Shadow);
+    let enforced = closed();
+    let checks = [Check::new(&watched, "key"), Check::new(&enforced, "key")];
+    assert!(matches!(limiter.check_all_blocking(&checks), Err(RateLimitError::Unavailable(_))));
 }

@@ -237,6 +237,13 @@ impl KeyPart for IpAddr {
     }
 }
 
+#[cfg(feature = "uuid")]
+impl KeyPart for uuid::Uuid {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        key.push_plain(self.hyphenated().encode_lower(&mut [0; uuid::fmt::Hyphenated::LENGTH]));
+    }
+}
+
 impl<T: KeyPart + ToOwned + ?Sized> KeyPart for Cow<'_, T> {
     #[inline]
     fn append_to(&self, key: &mut KeyWriter<'_>) {

@@ -415,3 +415,11 @@ fn edited(mut values: Vec<String>, edit: &Edit) -> Vec<String> {
     }
     values
 }
+
+#[cfg(feature = "uuid")]
+#[test]
+fn uuids_are_written_as_people_write_them() {
+    let id = uuid::Uuid::from_u128(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
+    let key = KeyBuilder::new().value(&id).finish();
+    assert_eq!(key.as_str(), "01234567-89ab-cdef-0123-456789abcdef");
+}

@@ -234,7 +234,9 @@ impl Limiter {
     fn degrade(&self, checks: &[Check<'_>], cause: StoreError) -> Result<Decision, RateLimitError> {
         let on_error =
             |check: &Check<'_>| check.rule().own_on_error().unwrap_or(self.shared.on_error);
-        if let Some(check) = checks.iter().find(|check| on_error(check) == OnError::Closed) {
+        // A rule that only watches never keeps a call from running.
+        let closed = |check: &&Check<'_>| on_error(check) == OnError::Closed && !check.is_shadow();
+        if let Some(check) = checks.iter().find(closed) {
             return Err(unavailable(check.rule(), cause));
         }
         if checks.iter().all(|check| on_error(check) == OnError::Open) {

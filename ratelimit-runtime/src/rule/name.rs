@@ -27,15 +27,22 @@ pub(super) fn function_name(inner: &str) -> String {
     let path = path.replace("::{{closure}}", "").replace("<impl ", "<");
     let mut name = String::with_capacity(path.len());
     // `<Type as Trait>` stands at the front or behind `::`; everything else in `<>` is generic.
-    let (mut generic, mut self_type) = (0_usize, false);
+    let (mut generic, mut self_type) = (0_usize, None);
     for c in path.chars() {
-        match c {
-            '<' if generic == 0 && !self_type && (name.is_empty() || name.ends_with("::")) => {
-                self_type = true;
+        match (c, self_type) {
+            ('<', None) if generic == 0 && (name.is_empty() || name.ends_with("::")) => {
+                self_type = Some(name.len());
             }
-            '<' => generic += 1,
-            '>' if generic > 0 => generic -= 1,
-            '>' if self_type => self_type = false,
+            ('<', _) => generic += 1,
+            ('>', _) if generic > 0 => generic -= 1,
+            ('>', Some(start)) => {
+                // A type alone needs no brackets to stand in a path.
+                if name.get(start..).is_some_and(|text| text.contains(" as ")) {
+                    name.insert(start, '<');
+                    name.push('>');
+                }
+                self_type = None;
+            }
             _ if generic > 0 => {}
             _ => name.push(c),
         }
@@ -53,7 +60,7 @@ mod tests {
             ("app::send::f", "app::send"),
             ("app::send::{{closure}}::f", "app::send"),
             ("app::Type<_>::send::f", "app::Type::send"),
-            ("<app::Type<u8> as app::Trait<app::X>>::send::f", "app::Type as app::Trait::send"),
+            ("<app::Type<u8> as app::Trait<app::X>>::send::f", "<app::Type as app::Trait>::send"),
             ("app::a::b::<impl app::Type<u8>>::send::f", "app::a::b::app::Type::send"),
         ] {
             assert_eq!(function_name(inner), name);
