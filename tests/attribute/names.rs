@@ -104,8 +104,8 @@ fn generic_instances_share() {
 
 #[test]
 fn methods_of_a_trait() {
-    assert_eq!(name!(A.send()), format!("{HERE}::A as {HERE}::Send::send"));
-    assert_eq!(name!(B.send()), format!("{HERE}::B as {HERE}::Send::send"));
+    assert_eq!(name!(A.send()), format!("<{HERE}::A as {HERE}::Send>::send"));
+    assert_eq!(name!(B.send()), format!("<{HERE}::B as {HERE}::Send>::send"));
     assert!(A.by_default().is_ok());
     let shared = B.by_default().unwrap_err().refused_by();
     assert_eq!(shared, format!("{HERE}::Send::by_default"), "a default method shares");
