@@ -64,9 +64,24 @@ pub static ACQUIRE_ALL: Script = script!(
         "token_bucket" "leaky_bucket" "fixed_window" "sliding_log" "sliding_counter"
 );
 
+/// Gives back what one call was charged.
+pub static GIVE_BACK: Script = script!(
+    "give_back", "94381b32be61233d52603d84a093c036684cd9ff",
+    needs "time" "muldiv" "expiry"
+        "give_back_buckets" "give_back_fixed_window" "give_back_sliding_log"
+        "give_back_sliding_counter"
+);
+
 /// Every script.
-pub static ALL: [&Script; 6] =
-    [&TOKEN_BUCKET, &LEAKY_BUCKET, &FIXED_WINDOW, &SLIDING_LOG, &SLIDING_COUNTER, &ACQUIRE_ALL];
+pub static ALL: [&Script; 7] = [
+    &TOKEN_BUCKET,
+    &LEAKY_BUCKET,
+    &FIXED_WINDOW,
+    &SLIDING_LOG,
+    &SLIDING_COUNTER,
+    &ACQUIRE_ALL,
+    &GIVE_BACK,
+];
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,8 @@
 //!
 //! The random calls are the same in every run. `RATELIMIT_SEED` gives others.
 
-mod random;
-mod reference;
+pub(crate) mod random;
+pub(crate) mod reference;
 
 use std::env;
 use std::thread;

@@ -29,6 +29,7 @@ mod churn;
 mod clocks;
 mod concurrency;
 mod denials;
+mod give_back;
 mod limits;
 mod load;
 mod numbers;

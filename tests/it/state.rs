@@ -172,7 +172,7 @@ fn b051_a_foreign_or_damaged_value_under_a_state_key() {
 }
 
 /// Something to put under a key.
-struct Foreign {
+pub(crate) struct Foreign {
     command: &'static str,
     values: Vec<Vec<u8>>,
     /// How many of the calls it has to let in.
@@ -185,7 +185,7 @@ impl Foreign {
         Self { command, values, least: 5 }
     }
 
-    fn put(&self, key: &str) -> Cmd {
+    pub(crate) fn put(&self, key: &str) -> Cmd {
         let mut put = cmd(self.command);
         put.arg(key).arg(&self.values);
         put
@@ -235,7 +235,7 @@ fn foreign(server: &Server, kind: Kind) {
 }
 
 /// What somebody else might have put under a key.
-fn foreign_values() -> impl Iterator<Item = Foreign> {
+pub(crate) fn foreign_values() -> impl Iterator<Item = Foreign> {
     let large = vec![b'x'; 1 << 20];
     let strings: [&[u8]; 7] =
         [b"", b"abc", b"1.5", b"-7", b"99999999999999999999", &large, &[0xFF; 32]];
@@ -252,7 +252,7 @@ fn foreign_values() -> impl Iterator<Item = Foreign> {
 }
 
 /// State of our own that was damaged. It may still be readable, and say that little is left.
-fn damaged(command: &'static str, own: &[Vec<u8>]) -> impl Iterator<Item = Foreign> {
+pub(crate) fn damaged(command: &'static str, own: &[Vec<u8>]) -> impl Iterator<Item = Foreign> {
     let mut damaged = Vec::new();
     for (place, value) in own.iter().enumerate() {
         let mut replace = |new: Vec<u8>| {

@@ -9,14 +9,14 @@ use ratelimit_kit::{Algorithm, Rate};
 use crate::algorithms::{Kind, secs};
 
 /// The last instant of all calls: a bit less than the 2^53 µs to which scripts can count.
-pub(super) const LAST: Duration = secs(8_000_000_000);
+pub(crate) const LAST: Duration = secs(8_000_000_000);
 
 /// The longest span that a clock is moved at once.
-pub(super) const LONGEST: Duration = secs(10 * 365 * 86_400);
+pub(crate) const LONGEST: Duration = secs(10 * 365 * 86_400);
 
 /// How much of a rule a call may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(crate) enum Change {
     /// The limit of a window. This moves no instant at which a key is as good as new.
     Limit,
     /// All but the unit in which a bucket counts.
@@ -25,7 +25,7 @@ pub(super) enum Change {
     Any,
 }
 
-pub(super) fn algorithm(rng: &mut Rng, kind: Kind) -> Algorithm {
+pub(crate) fn algorithm(rng: &mut Rng, kind: Kind) -> Algorithm {
     match kind {
         Kind::TokenBucket => Algorithm::TokenBucket { capacity: count(rng), refill: rate(rng) },
         Kind::LeakyBucket => Algorithm::LeakyBucket { capacity: count(rng), leak: rate(rng) },
@@ -42,7 +42,7 @@ pub(super) fn algorithm(rng: &mut Rng, kind: Kind) -> Algorithm {
 }
 
 /// The time after which a key is as good as new, if that is not too long.
-pub(super) fn recovery(algorithm: Algorithm) -> Duration {
+pub(crate) fn recovery(algorithm: Algorithm) -> Duration {
     let micros = match algorithm {
         Algorithm::TokenBucket { capacity, refill: rate }
         | Algorithm::LeakyBucket { capacity, leak: rate } => {
@@ -60,7 +60,7 @@ pub(super) fn recovery(algorithm: Algorithm) -> Duration {
 }
 
 /// The same algorithm with other numbers.
-pub(super) fn changed(rng: &mut Rng, algorithm: Algorithm, change: Change) -> Algorithm {
+pub(crate) fn changed(rng: &mut Rng, algorithm: Algorithm, change: Change) -> Algorithm {
     let limit = match rng.u8(..8) {
         0 => 0,
         1..4 => algorithm.limit(),
@@ -111,7 +111,7 @@ pub(super) fn changed(rng: &mut Rng, algorithm: Algorithm, change: Change) -> Al
 }
 
 /// Mostly little, sometimes nothing, all, or more than there ever is.
-pub(super) fn cost(rng: &mut Rng, limit: u64) -> u64 {
+pub(crate) fn cost(rng: &mut Rng, limit: u64) -> u64 {
     match rng.u8(..16) {
         0 | 1 => 0,
         2..10 => rng.u64(1..=3),

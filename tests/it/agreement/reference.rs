@@ -33,7 +33,7 @@ impl Reference {
 }
 
 /// The numbers of an outcome.
-pub(super) fn answer(outcome: &Outcome) -> Answer {
+pub(crate) fn answer(outcome: &Outcome) -> Answer {
     let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap();
     Answer {
         allowed: outcome.allowed,

@@ -1,0 +1,19 @@
+-- Decides nothing: gives back what one call was charged, because the whole of which it was a part
+-- is refused.
+--
+-- KEYS[1]  the state
+-- ARGV[1]  the time (lib/time.lua)
+-- ARGV[2]  the check, as it was charged (lib/<algorithm>.lua)
+-- ARGV[3]  the instant of the charge: the `last` of the reply to it. What follows is not read
+-- Returns  1, or 0 if the charge stands
+
+local givers = {
+  t = give_back_token_bucket,
+  l = give_back_leaky_bucket,
+  f = give_back_fixed_window,
+  s = give_back_sliding_log,
+  c = give_back_sliding_counter,
+}
+
+local kind, at = string.lower(string.sub(ARGV[2], 1, 1)), struct.unpack('<I8', ARGV[3])
+return givers[kind](KEYS[1], ARGV[2], at)
