@@ -21,12 +21,16 @@
     reason = "helps tests, and a panic is a failed test"
 )]
 
+mod background;
+mod door;
 mod fake_clock;
 mod flavor;
 mod lacking;
 mod load;
 mod node;
+mod port;
 mod process;
+mod proxy;
 mod scratch;
 mod server;
 mod unique;
@@ -35,5 +39,6 @@ pub use self::fake_clock::FakeClock;
 pub use self::flavor::Flavor;
 pub use self::load::{Hit, Load, Picture};
 pub use self::node::{Link, Node, NodeBuilder};
+pub use self::proxy::{Lane, Proxy};
 pub use self::server::{Server, ServerBuilder};
 pub use self::unique::unique;

@@ -1,13 +1,13 @@
 //! A server of its own for a test, or one that the tests of a binary share.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::flavor::Flavor;
+use crate::port::Port;
 use crate::process::{Process, guarded};
 use crate::scratch::Scratch;
 
@@ -18,16 +18,18 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// on disk unless told, and ends when this is dropped.
 #[derive(Debug)]
 pub struct Server {
+    // Before what it uses.
+    process: Option<Process>,
     options: ServerBuilder,
     scratch: Scratch,
-    port: u16,
-    process: Option<Process>,
+    port: Port,
 }
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
 pub struct ServerBuilder {
     flavor: Flavor,
+    port: Option<u16>,
     args: Vec<String>,
 }
 
@@ -39,30 +41,27 @@ impl ServerBuilder {
         self
     }
 
+    /// Listens on this port, on which something of this crate listened before and does no more:
+    /// a [`Stub`](crate::Stub), a server that was killed. Any free port otherwise.
+    #[must_use]
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = Some(port);
+        self
+    }
+
     /// Starts it and waits until it answers.
     pub fn start(self) -> Server {
-        // Between finding a free port and taking it, somebody else can take it.
-        for _ in 0..5 {
-            let mut server = Server {
-                options: self.clone(),
-                scratch: Scratch::new(),
-                port: free_port(),
-                process: None,
-            };
-            match server.launch() {
-                Ok(()) => return server,
-                Err(why) if why.contains("Address already in use") => {}
-                Err(why) => panic!("{why}"),
-            }
-        }
-        panic!("no free port was free long enough to start {}", self.flavor);
+        let port = self.port.map_or_else(Port::free, Port::take);
+        let mut server = Server { process: None, options: self, scratch: Scratch::new(), port };
+        server.start_again();
+        server
     }
 }
 
 impl Server {
     /// What to start; add options, then [`start`](ServerBuilder::start).
     pub fn builder(flavor: Flavor) -> ServerBuilder {
-        ServerBuilder { flavor, args: Vec::new() }
+        ServerBuilder { flavor, port: None, args: Vec::new() }
     }
 
     /// A server for one test alone.
@@ -85,7 +84,7 @@ impl Server {
 
     /// Its address for clients: `redis://127.0.0.1:port/`.
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}/", self.port)
+        format!("redis://127.0.0.1:{}/", self.port())
     }
 
     /// Its address as a unix socket: `redis+unix:///path`.
@@ -95,7 +94,7 @@ impl Server {
 
     /// Its port.
     pub fn port(&self) -> u16 {
-        self.port
+        self.port.number()
     }
 
     /// The id of its process.
@@ -194,7 +193,7 @@ impl Server {
         let dir = self.scratch.path();
         let mut command = guarded(&self.options.flavor.program());
         command
-            .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"])
+            .args(["--port", &self.port().to_string(), "--bind", "127.0.0.1"])
             .args(["--protected-mode", "no", "--enable-debug-command", "local"])
             .args(["--save", "", "--appendonly", "no", "--daemonize", "no"])
             .arg("--unixsocket")
@@ -235,8 +234,4 @@ fn wait(process: &mut Process, mut so: impl FnMut(&mut Process) -> bool) -> bool
         }
         thread::sleep(Duration::from_millis(5));
     }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -1,0 +1,54 @@
+//! Ports that nobody else takes.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// A port of the loopback interface that is ours until this is dropped, listened on or not.
+///
+/// Held by a socket that is bound and does not listen: connections are refused as on any closed
+/// port, the kernel gives the port to nobody who asks for a free one, and whoever names it and
+/// allows the reuse of addresses (every server does) can listen on it.
+#[derive(Debug)]
+pub(crate) struct Port {
+    number: u16,
+    _hold: Socket,
+}
+
+impl Port {
+    /// One that was free.
+    pub(crate) fn free() -> Self {
+        Self::hold(0).unwrap()
+    }
+
+    /// This one; somebody may listen on it already, as long as it is one of ours.
+    pub(crate) fn take(number: u16) -> Self {
+        Self::hold(number).unwrap_or_else(|e| panic!("port {number}: {e}"))
+    }
+
+    pub(crate) fn number(&self) -> u16 {
+        self.number
+    }
+
+    /// Listens on it; fails when somebody else does.
+    pub(crate) fn listen(&self) -> io::Result<TcpListener> {
+        let socket = bound(self.number)?;
+        socket.listen(1024)?;
+        socket.set_nonblocking(true)?;
+        Ok(socket.into())
+    }
+
+    fn hold(number: u16) -> io::Result<Self> {
+        let hold = bound(number)?;
+        let address = hold.local_addr()?.as_socket().expect("it is bound");
+        Ok(Self { number: address.port(), _hold: hold })
+    }
+}
+
+fn bound(number: u16) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&SocketAddr::from(SocketAddrV4::new(Ipv4Addr::LOCALHOST, number)).into())?;
+    Ok(socket)
+}
