@@ -33,6 +33,7 @@ mod process;
 mod proxy;
 mod scratch;
 mod server;
+mod stub;
 mod unique;
 
 pub use self::fake_clock::FakeClock;
@@ -41,4 +42,5 @@ pub use self::load::{Hit, Load, Picture};
 pub use self::node::{Link, Node, NodeBuilder};
 pub use self::proxy::{Lane, Proxy};
 pub use self::server::{Server, ServerBuilder};
+pub use self::stub::{Call, Reply, Stub};
 pub use self::unique::unique;
