@@ -22,6 +22,7 @@
 )]
 
 mod background;
+mod cluster;
 mod door;
 mod fake_clock;
 mod flavor;
@@ -35,7 +36,9 @@ mod scratch;
 mod server;
 mod stub;
 mod unique;
+mod wait;
 
+pub use self::cluster::{Cluster, Resharding};
 pub use self::fake_clock::FakeClock;
 pub use self::flavor::Flavor;
 pub use self::load::{Hit, Load, Picture};

@@ -3,16 +3,14 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::flavor::Flavor;
 use crate::port::Port;
 use crate::process::{Process, guarded};
 use crate::scratch::Scratch;
-
-/// How long a server may take to start or to end.
-const PATIENCE: Duration = Duration::from_secs(15);
+use crate::wait::{PATIENCE, until};
 
 /// A real server on a free port of the loopback interface and on a unix socket. It keeps nothing
 /// on disk unless told, and ends when this is dropped.
@@ -23,6 +21,7 @@ pub struct Server {
     options: ServerBuilder,
     scratch: Scratch,
     port: Port,
+    frozen: AtomicBool,
 }
 
 /// What a server is started with.
@@ -52,7 +51,13 @@ impl ServerBuilder {
     /// Starts it and waits until it answers.
     pub fn start(self) -> Server {
         let port = self.port.map_or_else(Port::free, Port::take);
-        let mut server = Server { process: None, options: self, scratch: Scratch::new(), port };
+        let mut server = Server {
+            process: None,
+            options: self,
+            scratch: Scratch::new(),
+            port,
+            frozen: AtomicBool::new(false),
+        };
         server.start_again();
         server
     }
@@ -159,7 +164,7 @@ impl Server {
     pub fn shut_down(&mut self) {
         let mut process = self.process.take().expect("the server was stopped");
         process.signal("TERM");
-        wait(&mut process, |process| process.ended().is_some());
+        until(|| process.ended().is_some());
     }
 
     /// Starts it again, on the same port and with the same directory.
@@ -173,11 +178,18 @@ impl Server {
     /// Stops it in its tracks: it accepts connections (the kernel does) and answers nothing.
     pub fn freeze(&self) {
         self.process.as_ref().expect("the server was stopped").signal("STOP");
+        self.frozen.store(true, Ordering::SeqCst);
     }
 
     /// Lets it go on.
     pub fn thaw(&self) {
         self.process.as_ref().expect("the server was stopped").signal("CONT");
+        self.frozen.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether it was neither stopped nor frozen.
+    pub(crate) fn runs(&self) -> bool {
+        self.process.is_some() && !self.frozen.load(Ordering::SeqCst)
     }
 
     fn socket(&self) -> PathBuf {
@@ -206,11 +218,12 @@ impl Server {
         let flavor = self.options.flavor;
         let mut process =
             Process::start(command).map_err(|e| format!("cannot start {flavor}: {e}"))?;
-        let answers = wait(&mut process, |process| process.ended().is_some() || self.answers());
+        let answers = until(|| process.ended().is_some() || self.answers());
         if !answers || process.ended().is_some() {
             return Err(format!("{flavor} did not start; its log:\n{}", self.log()));
         }
         self.process = Some(process);
+        self.frozen.store(false, Ordering::SeqCst);
         Ok(())
     }
 
@@ -219,19 +232,5 @@ impl Server {
         let connect = || redis::Client::open(self.unix_url())?.get_connection();
         let ping = |mut connection| redis::cmd("PING").query::<String>(&mut connection);
         connect().and_then(ping).is_ok()
-    }
-}
-
-/// Waits until something is so; whether it came to be.
-fn wait(process: &mut Process, mut so: impl FnMut(&mut Process) -> bool) -> bool {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if so(process) {
-            return true;
-        }
-        if Instant::now() > deadline {
-            return false;
-        }
-        thread::sleep(Duration::from_millis(5));
     }
 }
