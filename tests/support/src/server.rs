@@ -7,10 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::flavor::Flavor;
+use crate::login::{self, Login};
 use crate::port::Port;
 use crate::process::{Process, guarded};
 use crate::scratch::Scratch;
 use crate::wait::{PATIENCE, until};
+
+/// The configuration file of a sentinel.
+const SENTINEL: &str = "sentinel.conf";
 
 /// A real server on a free port of the loopback interface and on a unix socket. It keeps nothing
 /// on disk unless told, and ends when this is dropped.
@@ -30,6 +34,10 @@ pub struct ServerBuilder {
     flavor: Flavor,
     port: Option<u16>,
     args: Vec<String>,
+    /// How we log in.
+    login: Option<Login>,
+    /// The configuration of a sentinel.
+    sentinel: Option<String>,
 }
 
 impl ServerBuilder {
@@ -48,16 +56,53 @@ impl ServerBuilder {
         self
     }
 
+    /// Lets nobody in who is not this user; `default` needs no name to log in. It may do
+    /// everything: [`Server::url`] has it, and replicas with the same login use it.
+    #[must_use]
+    pub fn login(mut self, user: &str, password: &str) -> Self {
+        let login = Login::new(user, password);
+        for line in login.lines() {
+            self = self.line(line);
+        }
+        self.option("masteruser", user).option("masterauth", password).known_as(login)
+    }
+
+    /// Adds a user with rules such as `~rate:* +evalsha`; [`Server::url_of`] is its address.
+    #[must_use]
+    pub fn user(self, name: &str, password: &str, rules: &str) -> Self {
+        self.line(login::user(name, password, rules))
+    }
+
+    /// Makes it a sentinel with this configuration.
+    pub(crate) fn sentinel(mut self, configuration: &str) -> Self {
+        self.sentinel = Some(configuration.to_owned());
+        self
+    }
+
+    /// Says how we log in.
+    pub(crate) fn known_as(mut self, login: Login) -> Self {
+        self.login = Some(login);
+        self
+    }
+
+    /// One line of a configuration, in words.
+    pub(crate) fn line(mut self, words: impl IntoIterator<Item = String>) -> Self {
+        let mut words = words.into_iter();
+        self.args.extend(words.next().map(|name| format!("--{name}")));
+        self.args.extend(words);
+        self
+    }
+
     /// Starts it and waits until it answers.
     pub fn start(self) -> Server {
         let port = self.port.map_or_else(Port::free, Port::take);
-        let mut server = Server {
-            process: None,
-            options: self,
-            scratch: Scratch::new(),
-            port,
-            frozen: AtomicBool::new(false),
-        };
+        let scratch = Scratch::new();
+        if let Some(configuration) = &self.sentinel {
+            // Its own from now on: it writes there what it learns.
+            fs::write(scratch.path().join(SENTINEL), configuration).unwrap();
+        }
+        let mut server =
+            Server { process: None, options: self, scratch, port, frozen: AtomicBool::new(false) };
         server.start_again();
         server
     }
@@ -66,7 +111,7 @@ impl ServerBuilder {
 impl Server {
     /// What to start; add options, then [`start`](ServerBuilder::start).
     pub fn builder(flavor: Flavor) -> ServerBuilder {
-        ServerBuilder { flavor, port: None, args: Vec::new() }
+        ServerBuilder { flavor, port: None, args: Vec::new(), login: None, sentinel: None }
     }
 
     /// A server for one test alone.
@@ -87,14 +132,30 @@ impl Server {
         self.options.flavor
     }
 
-    /// Its address for clients: `redis://127.0.0.1:port/`.
+    /// Its address for clients: `redis://127.0.0.1:port/`, with the login, if any.
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}/", self.port())
+        match &self.options.login {
+            Some(Login { user, password }) => self.url_of(user, password),
+            None => format!("redis://127.0.0.1:{}/", self.port()),
+        }
     }
 
-    /// Its address as a unix socket: `redis+unix:///path`.
+    /// Its address for one user.
+    pub fn url_of(&self, user: &str, password: &str) -> String {
+        let [user, password] = [user, password].map(login::encoded);
+        format!("redis://{user}:{password}@127.0.0.1:{}/", self.port())
+    }
+
+    /// Its address as a unix socket: `redis+unix:///path`, with the login, if any.
     pub fn unix_url(&self) -> String {
-        format!("redis+unix://{}", self.socket().display())
+        let socket = self.socket();
+        match &self.options.login {
+            Some(Login { user, password }) => {
+                let [user, password] = [user, password].map(|text| login::encoded(text));
+                format!("redis+unix://{}?user={user}&pass={password}", socket.display())
+            }
+            None => format!("redis+unix://{}", socket.display()),
+        }
     }
 
     /// Its port.
@@ -121,11 +182,16 @@ impl Server {
     /// let keys: Vec<String> = server.command(&["KEYS", "*"]);
     /// ```
     pub fn command<T: redis::FromRedisValue>(&self, words: &[&str]) -> T {
+        self.try_command(words).unwrap_or_else(|e| panic!("{words:?}: {e}"))
+    }
+
+    /// As [`command`](Self::command), for commands that may be refused.
+    pub fn try_command<T: redis::FromRedisValue>(&self, words: &[&str]) -> redis::RedisResult<T> {
         let mut command = redis::Cmd::new();
         for word in words {
             command.arg(*word);
         }
-        command.query(&mut self.connect()).unwrap_or_else(|e| panic!("{words:?}: {e}"))
+        command.query(&mut self.connect())
     }
 
     /// Forgets all keys, at once.
@@ -192,6 +258,11 @@ impl Server {
         self.process.is_some() && !self.frozen.load(Ordering::SeqCst)
     }
 
+    /// How we log in.
+    pub(crate) fn login(&self) -> Option<&Login> {
+        self.options.login.as_ref()
+    }
+
     fn socket(&self) -> PathBuf {
         self.scratch.path().join("socket")
     }
@@ -204,6 +275,9 @@ impl Server {
     fn launch(&mut self) -> Result<(), String> {
         let dir = self.scratch.path();
         let mut command = guarded(&self.options.flavor.program());
+        if self.options.sentinel.is_some() {
+            command.arg(dir.join(SENTINEL)).arg("--sentinel");
+        }
         command
             .args(["--port", &self.port().to_string(), "--bind", "127.0.0.1"])
             .args(["--protected-mode", "no", "--enable-debug-command", "local"])

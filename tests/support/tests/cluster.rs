@@ -136,14 +136,31 @@ fn replicas_take_over_in_good_order_and_without(flavor: Flavor) {
     cluster.node(replica).start_again();
     cluster.settle();
     assert_eq!(cluster.replicas_of(master), [replica]);
+}
 
+#[test]
+fn the_replica_of_a_frozen_master_takes_over() {
+    let cluster = Cluster::start(Flavor::Installed);
+    let master = cluster.masters()[0];
+    let replica = cluster.replicas_of(master)[0];
     cluster.nodes()[master].freeze();
     cluster.settle();
-    assert_eq!(cluster.owner(slot), replica);
+    assert!(cluster.masters().contains(&replica));
     cluster.nodes()[master].thaw();
     cluster.settle();
-    assert_eq!(cluster.nodes()[master].info("role"), "slave");
-    assert_eq!(get(&mut connect(&cluster), "key"), Some(1));
+    assert_eq!(cluster.replicas_of(replica), [master]);
+}
+
+#[test]
+fn nodes_can_have_a_login() {
+    let cluster = Cluster::of(&Server::builder(Flavor::Redis8).login("app", "w0rd"));
+    let mut connection = connect(&cluster);
+    set(&mut connection, "{tag}key", 1);
+    let slot = cluster.slot("{tag}key");
+    let to = cluster.masters().into_iter().find(|node| *node != cluster.owner(slot)).unwrap();
+    cluster.reshard(slot, to).finish();
+    cluster.promote(cluster.replicas_of(to)[0]);
+    assert_eq!(get(&mut connect(&cluster), "{tag}key"), Some(1));
 }
 
 #[test]

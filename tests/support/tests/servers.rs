@@ -1,5 +1,7 @@
 //! The servers start, answer, and end with their owner.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
 use std::fs;
 
 use test_support::{Flavor, Link, Node, Server, unique};
@@ -58,6 +60,36 @@ fn a_frozen_server_accepts_and_does_not_answer() {
     assert!(redis::cmd("PING").query::<String>(&mut connection).is_err());
     server.thaw();
     assert_eq!(server.command::<String>(&["PING"]), "PONG");
+}
+
+#[test]
+fn users_are_let_in_and_nobody_else() {
+    for flavor in Flavor::ALL {
+        let mut server = Server::builder(flavor)
+            .login("admin", "a b/c?")
+            .user("app", "w:rd", "~rate:* +ping +get")
+            .start();
+        let denied = |url: &str, words: &[&str]| {
+            let connection = redis::Client::open(url).unwrap().get_connection();
+            let mut command = redis::cmd(words[0]);
+            command.arg(&words[1..]);
+            let answer = connection
+                .and_then(|mut connection| command.query::<redis::Value>(&mut connection));
+            answer.map_or_else(|e| e.code().unwrap_or("no code").to_owned(), |_| "no".to_owned())
+        };
+        let anonymous = format!("redis://127.0.0.1:{}/", server.port());
+        assert_eq!(denied(&anonymous, &["PING"]), "NOAUTH");
+        let app = server.url_of("app", "w:rd");
+        for _ in 0..2 {
+            assert_eq!(denied(&server.url(), &["SET", "rate:1", "x"]), "no");
+            assert_eq!(denied(&server.unix_url(), &["PING"]), "no");
+            assert_eq!(denied(&app, &["GET", "rate:1"]), "no");
+            assert_eq!(denied(&app, &["GET", "other"]), "NOPERM");
+            assert_eq!(denied(&app, &["SET", "rate:1", "x"]), "NOPERM");
+            server.kill();
+            server.start_again();
+        }
+    }
 }
 
 #[test]

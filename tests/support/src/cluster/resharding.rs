@@ -55,6 +55,9 @@ impl<'a> Resharding<'a> {
         if !keys.is_empty() {
             let port = self.node(self.to).port().to_string();
             let mut words = vec!["MIGRATE", "127.0.0.1", &port, "", "0", "5000"];
+            if let Some(login) = from.login() {
+                words.extend(["AUTH2", &login.user, &login.password]);
+            }
             words.push("KEYS");
             words.extend(keys.iter().map(String::as_str));
             from.command::<()>(&words);
