@@ -37,6 +37,7 @@ mod scratch;
 mod sentinels;
 mod server;
 mod stub;
+mod tls;
 mod unique;
 mod wait;
 
@@ -49,4 +50,5 @@ pub use self::proxy::{Lane, Proxy};
 pub use self::sentinels::{Sentinels, SentinelsBuilder};
 pub use self::server::{Server, ServerBuilder};
 pub use self::stub::{Call, Reply, Stub};
+pub use self::tls::Tls;
 pub use self::unique::unique;

@@ -12,6 +12,16 @@ impl Login {
         Self { user: user.to_owned(), password: password.to_owned() }
     }
 
+    /// In front of the host of a URL.
+    pub(crate) fn credentials(&self) -> String {
+        format!("{}:{}@", encoded(&self.user), encoded(&self.password))
+    }
+
+    /// At the end of a URL that has no host.
+    pub(crate) fn query(&self) -> String {
+        format!("?user={}&pass={}", encoded(&self.user), encoded(&self.password))
+    }
+
     /// What makes this user, who may do everything, and shuts out those who are nobody: lines of
     /// a configuration, in words.
     pub(crate) fn lines(&self) -> Vec<Vec<String>> {
@@ -31,7 +41,7 @@ pub(crate) fn user(name: &str, password: &str, rules: &str) -> Vec<String> {
 }
 
 /// As a part of a URL.
-pub(crate) fn encoded(text: &str) -> String {
+fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
         other => format!("%{other:02X}"),

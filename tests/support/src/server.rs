@@ -11,6 +11,7 @@ use crate::login::{self, Login};
 use crate::port::Port;
 use crate::process::{Process, guarded};
 use crate::scratch::Scratch;
+use crate::tls::Tls;
 use crate::wait::{PATIENCE, until};
 
 /// The configuration file of a sentinel.
@@ -25,6 +26,7 @@ pub struct Server {
     options: ServerBuilder,
     scratch: Scratch,
     port: Port,
+    tls_port: Option<Port>,
     frozen: AtomicBool,
 }
 
@@ -38,6 +40,7 @@ pub struct ServerBuilder {
     login: Option<Login>,
     /// The configuration of a sentinel.
     sentinel: Option<String>,
+    tls: Option<Tls>,
 }
 
 impl ServerBuilder {
@@ -73,6 +76,17 @@ impl ServerBuilder {
         self.line(login::user(name, password, rules))
     }
 
+    /// Lets it speak TLS too, on a port of its own: [`Server::tls_url`]. Clients need no
+    /// certificate.
+    #[must_use]
+    pub fn tls(mut self, tls: &Tls) -> Self {
+        for (name, file) in tls.options() {
+            self = self.option(name, file.to_str().unwrap());
+        }
+        self.tls = Some(tls.clone());
+        self.option("tls-auth-clients", "no")
+    }
+
     /// Makes it a sentinel with this configuration.
     pub(crate) fn sentinel(mut self, configuration: &str) -> Self {
         self.sentinel = Some(configuration.to_owned());
@@ -96,13 +110,20 @@ impl ServerBuilder {
     /// Starts it and waits until it answers.
     pub fn start(self) -> Server {
         let port = self.port.map_or_else(Port::free, Port::take);
+        let tls_port = self.tls.as_ref().map(|_| Port::free());
         let scratch = Scratch::new();
         if let Some(configuration) = &self.sentinel {
             // Its own from now on: it writes there what it learns.
             fs::write(scratch.path().join(SENTINEL), configuration).unwrap();
         }
-        let mut server =
-            Server { process: None, options: self, scratch, port, frozen: AtomicBool::new(false) };
+        let mut server = Server {
+            process: None,
+            options: self,
+            scratch,
+            port,
+            tls_port,
+            frozen: AtomicBool::new(false),
+        };
         server.start_again();
         server
     }
@@ -111,7 +132,14 @@ impl ServerBuilder {
 impl Server {
     /// What to start; add options, then [`start`](ServerBuilder::start).
     pub fn builder(flavor: Flavor) -> ServerBuilder {
-        ServerBuilder { flavor, port: None, args: Vec::new(), login: None, sentinel: None }
+        ServerBuilder {
+            flavor,
+            port: None,
+            args: Vec::new(),
+            login: None,
+            sentinel: None,
+            tls: None,
+        }
     }
 
     /// A server for one test alone.
@@ -134,28 +162,29 @@ impl Server {
 
     /// Its address for clients: `redis://127.0.0.1:port/`, with the login, if any.
     pub fn url(&self) -> String {
-        match &self.options.login {
-            Some(Login { user, password }) => self.url_of(user, password),
-            None => format!("redis://127.0.0.1:{}/", self.port()),
-        }
+        format!("redis://{}127.0.0.1:{}/", self.credentials(), self.port())
     }
 
     /// Its address for one user.
     pub fn url_of(&self, user: &str, password: &str) -> String {
-        let [user, password] = [user, password].map(login::encoded);
-        format!("redis://{user}:{password}@127.0.0.1:{}/", self.port())
+        let credentials = Login::new(user, password).credentials();
+        format!("redis://{credentials}127.0.0.1:{}/", self.port())
+    }
+
+    /// Its address for clients that speak TLS: `rediss://localhost:port/`, with the login, if any.
+    pub fn tls_url(&self) -> String {
+        format!("rediss://{}localhost:{}/", self.credentials(), self.tls_port())
+    }
+
+    /// Its port for TLS.
+    pub fn tls_port(&self) -> u16 {
+        self.tls_port.as_ref().expect("the server was not told to speak TLS").number()
     }
 
     /// Its address as a unix socket: `redis+unix:///path`, with the login, if any.
     pub fn unix_url(&self) -> String {
-        let socket = self.socket();
-        match &self.options.login {
-            Some(Login { user, password }) => {
-                let [user, password] = [user, password].map(|text| login::encoded(text));
-                format!("redis+unix://{}?user={user}&pass={password}", socket.display())
-            }
-            None => format!("redis+unix://{}", socket.display()),
-        }
+        let query = self.login().map(Login::query).unwrap_or_default();
+        format!("redis+unix://{}{query}", self.socket().display())
     }
 
     /// Its port.
@@ -263,6 +292,10 @@ impl Server {
         self.options.login.as_ref()
     }
 
+    fn credentials(&self) -> String {
+        self.login().map(Login::credentials).unwrap_or_default()
+    }
+
     fn socket(&self) -> PathBuf {
         self.scratch.path().join("socket")
     }
@@ -289,6 +322,9 @@ impl Server {
             .arg("--logfile")
             .arg(dir.join("log"))
             .args(&self.options.args);
+        if let Some(port) = &self.tls_port {
+            command.args(["--tls-port", &port.number().to_string()]);
+        }
         let flavor = self.options.flavor;
         let mut process =
             Process::start(command).map_err(|e| format!("cannot start {flavor}: {e}"))?;
