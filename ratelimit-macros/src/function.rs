@@ -142,7 +142,7 @@ impl Function {
             scope.params.get(name.param).is_some_and(|param| !param.maybe_absent)
         };
         let names: Vec<_> = scope.names.iter().filter(is_there).map(|name| name.ident).collect();
-        let uses = (!names.is_empty()).then(|| quote!(let _ = (#(&#names,)*);)).unwrap_or_default();
+        let uses = if names.is_empty() { quote!() } else { quote!(let _ = (#(&#names,)*);) };
         self.with_check(uses, |body| body)
     }
 

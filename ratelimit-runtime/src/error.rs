@@ -241,8 +241,17 @@ pub enum ConfigError {
     #[error("a limiter is already installed or in use: install it before the first limited call")]
     AlreadyInstalled,
     /// `RATELIMIT_REDIS_URL` or a URL given in code is not a Redis URL.
-    #[error("the Redis URL is not valid: expected redis://[user:password@]host[:port][/database]")]
+    #[error(
+        "the Redis URL is not valid: expected redis://[user:password@]host[:port][/database], \
+         redis+sentinel://host,host/name or redis+cluster://host,host"
+    )]
     RedisUrl,
+    /// A `rediss` URL, or certificates, and the crate is built without its `tls` feature.
+    #[error("Redis is to be reached over TLS, but the `tls` feature of ratelimit-kit is off")]
+    NoTlsFeature,
+    /// Certificates that cannot be read.
+    #[error("the certificates for Redis cannot be read: expected PEM")]
+    Certificates,
     /// A Redis URL is given, and the crate is built without its `redis` feature.
     #[error("a Redis URL is given, but the `redis` feature of ratelimit-kit is off")]
     NoRedisFeature,
@@ -252,8 +261,8 @@ pub enum ConfigError {
     /// The prefix of all keys is longer than 64 bytes, or has braces, blanks or control characters.
     #[error("the key prefix must be 1 to 64 bytes without braces, blanks or control characters")]
     Prefix,
-    /// The deadline is zero.
-    #[error("the deadline of a check must be longer than zero")]
+    /// The deadline, or the time for connecting, is zero.
+    #[error("the deadline of a check and the time for connecting must be longer than zero")]
     Deadline,
     /// The limiter is only a connection that the caller drives, which cannot be waited for here.
     #[error("a limiter over a handed-in connection cannot be used from a blocking function")]

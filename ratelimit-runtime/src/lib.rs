@@ -16,6 +16,8 @@ mod limiter;
 mod reject;
 mod rule;
 pub mod store;
+#[cfg(feature = "redis")]
+mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
 

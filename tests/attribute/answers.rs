@@ -224,7 +224,7 @@ mod unavailable {
     use std::time::Duration;
 
     use ratelimit_kit::store::{Answers, BoxFuture};
-    use ratelimit_kit::{Check, Key, Limiter, Rule, Store, StoreError};
+    use ratelimit_kit::{Check, Limiter, Store, StoreError};
 
     use super::*;
 
@@ -237,7 +237,7 @@ mod unavailable {
             Box::pin(pending())
         }
 
-        fn reset<'a>(&'a self, _: &'a Rule, _: &'a Key) -> BoxFuture<'a, Result<(), StoreError>> {
+        fn reset<'a>(&'a self, _: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
             Box::pin(pending())
         }
     }

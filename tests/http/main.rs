@@ -2,6 +2,8 @@
 
 #![allow(
     clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::items_after_statements,
     clippy::panic,
     clippy::unwrap_used,
     reason = "tests: a panic is a failed test"

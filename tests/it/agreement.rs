@@ -282,7 +282,7 @@ impl Twins {
 
     fn reset(&self, rule: &Rule) {
         for limiter in [&self.embedded, &self.redis] {
-            block_on(limiter.reset(rule, &"key".into())).unwrap();
+            block_on(limiter.reset(&Check::new(rule, "key"))).unwrap();
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use ratelimit_kit::store::{Answers, BoxFuture, Embedded};
 use ratelimit_kit::{
-    Algorithm, Check, Key, Limiter, Mistake, Outcome, RateLimitError, Rule, rate_limit,
+    Algorithm, Check, Limiter, Mistake, Outcome, RateLimitError, Rule, rate_limit,
 };
 use ratelimit_kit::{Store, StoreError};
 use test_support::{Flavor, Server, unique};
@@ -87,8 +87,8 @@ impl Store for Seen {
         self.0.decide(checks)
     }
 
-    fn reset<'a>(&'a self, rule: &'a Rule, key: &'a Key) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.0.reset(rule, key)
+    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.0.reset(check)
     }
 }
 

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use ratelimit_kit::store::{Answers, BoxFuture, Embedded, Store};
-use ratelimit_kit::{Check, Key, Limiter, Rate, RateLimitError, Rule, StoreError};
+use ratelimit_kit::{Check, Limiter, Rate, RateLimitError, Rule, StoreError};
 use test_support::{Link, Node};
 
 use crate::algorithms::{Kind, ms, secs, token_bucket};
@@ -61,8 +61,8 @@ impl Store for Watched {
         self.0.decide(checks)
     }
 
-    fn reset<'a>(&'a self, rule: &'a Rule, key: &'a Key) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.0.reset(rule, key)
+    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.0.reset(check)
     }
 }
 

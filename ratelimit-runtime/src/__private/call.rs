@@ -1,5 +1,6 @@
 //! [`Call`]: the checks of one call of an annotated function.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use smallvec::SmallVec;
@@ -19,6 +20,7 @@ pub struct Call {
     checks: SmallVec<[Check<'static>; 1]>,
     limiter: Option<Limiter>,
     wait: Option<Duration>,
+    group: Option<Arc<Key>>,
     /// The first mistake in the numbers of the call, which has no other way to be reported.
     mistake: Option<Mistake>,
 }
@@ -31,7 +33,7 @@ impl Call {
         let limiter = crate::testing::current();
         #[cfg(not(feature = "testing"))]
         let limiter = None;
-        Self { checks: SmallVec::new(), limiter, wait: None, mistake: None }
+        Self { checks: SmallVec::new(), limiter, wait: None, group: None, mistake: None }
     }
 
     /// On a limiter of the function's own choice. Before all checks: a key may need its secret.
@@ -41,7 +43,9 @@ impl Call {
 
     /// The hash tag that puts the rules of this call into one slot of a Redis Cluster. All other
     /// stores keep them together anyway.
-    pub fn group(&mut self, _tag: Key) {}
+    pub fn group(&mut self, tag: Key) {
+        self.group = Some(Arc::new(tag));
+    }
 
     /// How long the call may wait for its turn in the line of a leaky bucket. Before all checks.
     pub fn wait(&mut self, longest: impl IntoWindow) {
@@ -62,11 +66,14 @@ impl Call {
     /// Adds a check. What follows is about this one.
     #[inline]
     pub fn check(&mut self, rule: &'static Rule, key: Key) -> &mut Self {
-        let check = Check::new(rule, key);
-        self.checks.push(match self.wait {
-            Some(longest) => check.max_delay(longest),
-            None => check,
-        });
+        let mut check = Check::new(rule, key);
+        if let Some(longest) = self.wait {
+            check = check.max_delay(longest);
+        }
+        if let Some(group) = &self.group {
+            check = check.in_group(group.clone());
+        }
+        self.checks.push(check);
         self
     }
 

@@ -74,6 +74,13 @@ impl Key {
         self.text.as_str()
     }
 
+    /// 128 bits of a hash in place of text that is too long.
+    #[cfg(feature = "redis")]
+    pub(crate) fn digest(text: &str) -> arrayvec::ArrayString<32> {
+        use sha2::Digest;
+        shorten::hex128(&sha2::Sha256::digest(text))
+    }
+
     /// Whether a value of the key was the empty text and had no default, or the key has nothing
     /// in it. A limiter does not decide such a key: it reports
     /// [`Mistake::EmptyKey`](crate::Mistake::EmptyKey), because all callers without a name would

@@ -12,11 +12,14 @@ use crate::clock::Clock;
 use crate::error::ConfigError;
 use crate::rule::{Mode, OnError};
 #[cfg(feature = "redis")]
-use crate::store::redis::Redis;
+use crate::store::redis::{Reach, Redis, Tls};
 use crate::store::{Embedded, Store};
 
 /// The variable that chooses Redis.
 pub(super) const REDIS_URL: &str = "RATELIMIT_REDIS_URL";
+
+/// The variable that names a file with root certificates for it.
+const REDIS_CA: &str = "RATELIMIT_REDIS_CA";
 
 /// The switch for bad nights.
 const MODE: &str = "RATELIMIT_MODE";
@@ -42,6 +45,9 @@ pub struct LimiterBuilder {
     replicas: NonZeroU32,
     prefix: String,
     key_secret: Option<Box<[u8]>>,
+    connect_timeout: Duration,
+    #[cfg(feature = "redis")]
+    tls: Tls,
 }
 
 impl fmt::Debug for LimiterBuilder {
@@ -70,24 +76,72 @@ impl Limiter {
             replicas: NonZeroU32::MIN,
             prefix: "rate:limit".to_owned(),
             key_secret: None,
+            connect_timeout: Duration::from_secs(1),
+            #[cfg(feature = "redis")]
+            tls: Tls::default(),
         }
     }
 
-    /// A limiter on the Redis server that `RATELIMIT_REDIS_URL` names; without that variable, on
-    /// the embedded store.
+    /// A limiter on the Redis that `RATELIMIT_REDIS_URL` [names](LimiterBuilder::redis); without
+    /// that variable, on the embedded store. `RATELIMIT_REDIS_CA` is the path of a file with the
+    /// [root certificates](LimiterBuilder::redis_roots) that count for it.
     pub fn from_env() -> Result<Self, ConfigError> {
-        match env::var_os(REDIS_URL) {
-            None => Self::builder().build(),
-            Some(url) => Self::builder().redis(url.to_str().ok_or(ConfigError::RedisUrl)?).build(),
-        }
+        let Some(url) = env::var_os(REDIS_URL) else { return Self::builder().build() };
+        let builder = Self::builder().redis(url.to_str().ok_or(ConfigError::RedisUrl)?);
+        let builder = match env::var_os(REDIS_CA) {
+            None => builder,
+            #[cfg(feature = "tls")]
+            Some(file) => {
+                builder.redis_roots(std::fs::read(file).map_err(|_| ConfigError::Certificates)?)
+            }
+            #[cfg(not(feature = "tls"))]
+            Some(_) => return Err(ConfigError::NoTlsFeature),
+        };
+        builder.build()
     }
 }
 
 impl LimiterBuilder {
-    /// Decides on a Redis server: `redis://[user:password@]host[:port][/database]`, or
-    /// `unix:///path`. It need not be there yet: connecting goes on in the background.
+    /// Decides in Redis or Valkey. It need not be there yet: connecting goes on in the background.
+    ///
+    /// | | |
+    /// | --- | --- |
+    /// | one server | `redis://[user:password@]host[:port][/database]` |
+    /// | a socket | `unix:///path[?db=database&user=user&pass=password]` |
+    /// | Sentinel | `redis+sentinel://[user:password@]host[:port],host[:port]/name[/database]` |
+    /// | Cluster | `redis+cluster://[user:password@]host[:port],host[:port]` |
+    ///
+    /// With `rediss` instead of `redis` over TLS, which needs the feature `tls`. The login is for
+    /// the servers that decide; one for the Sentinels themselves comes at the end, as
+    /// `?sentinel_user=user&sentinel_password=password`. In a URL, `@`, `:`, `/` and `%` of a
+    /// password are written as `%40`, `%3A`, `%2F` and `%25`.
     pub fn redis(mut self, url: impl Into<String>) -> Self {
         self.source = Source::RedisUrl(url.into());
+        self
+    }
+
+    /// The root certificates, in PEM, that vouch for Redis servers, instead of those of the system.
+    #[cfg(feature = "tls")]
+    pub fn redis_roots(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.tls.roots = Some(pem.into());
+        self
+    }
+
+    /// The certificate and the private key, both in PEM, by which Redis servers know this client.
+    #[cfg(feature = "tls")]
+    pub fn redis_identity(
+        mut self,
+        certificate: impl Into<Vec<u8>>,
+        key: impl Into<Vec<u8>>,
+    ) -> Self {
+        self.tls.identity = Some((certificate.into(), key.into()));
+        self
+    }
+
+    /// How long one attempt to connect may take, TLS and login included; else 1 second. No check
+    /// waits for that longer than its [`deadline`](Self::deadline).
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
         self
     }
 
@@ -157,7 +211,7 @@ impl LimiterBuilder {
         if mode != Mode::Enforce {
             tracing::warn!(?mode, "{MODE} is set: no rate limit refuses a call");
         }
-        if self.deadline.is_zero() {
+        if self.deadline.is_zero() || self.connect_timeout.is_zero() {
             return Err(ConfigError::Deadline);
         }
         let fits = |c: char| !matches!(c, '{' | '}') && !c.is_whitespace() && !c.is_control();
@@ -169,7 +223,13 @@ impl LimiterBuilder {
             Source::Store(store) => (store.clone(), true),
             #[cfg(feature = "redis")]
             Source::RedisUrl(url) => {
-                (Arc::new(Redis::open(url, self.prefix.clone(), self.clock.clone())?), true)
+                let reach = Reach {
+                    connect_timeout: self.connect_timeout,
+                    deadline: self.deadline,
+                    tls: self.tls.clone(),
+                };
+                let (prefix, clock) = (self.prefix.clone(), self.clock.clone());
+                (Arc::new(Redis::open(url, reach, prefix, clock)?), true)
             }
             #[cfg(feature = "redis")]
             Source::RedisConnection(connection) => (

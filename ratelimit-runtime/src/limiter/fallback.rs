@@ -7,8 +7,7 @@ use smallvec::SmallVec;
 
 use crate::clock::Clock;
 use crate::error::{ConfigError, StoreError};
-use crate::key::Key;
-use crate::rule::{Algorithm, Check, Rate, Rule};
+use crate::rule::{Algorithm, Check, Rate};
 use crate::store::{Answers, Embedded, Store};
 
 /// An embedded store that is made at the first failure and kept from then on: a server that comes
@@ -42,10 +41,10 @@ impl Fallback {
         }
     }
 
-    pub(super) async fn reset(&self, rule: &Rule, key: &Key) {
+    pub(super) async fn reset(&self, check: &Check<'_>) {
         if let Some(store) = self.store.get() {
             // Nothing but a rule that no store can decide fails here, and the caller hears of that.
-            let _ = store.reset(rule, key).await;
+            let _ = store.reset(check).await;
         }
     }
 }

@@ -124,12 +124,12 @@ impl Limiter {
         self.decide(&[check.with_cost(0)]).await
     }
 
-    /// Forgets what is used of one key of a rule: the key is as good as new.
-    pub async fn reset(&self, rule: &Rule, key: &Key) -> Result<(), RateLimitError> {
-        self.shared.fallback.reset(rule, key).await;
-        self.in_time(self.shared.store.reset(rule, key))
+    /// Forgets what is used of the key of a check: it is as good as new.
+    pub async fn reset(&self, check: &Check<'_>) -> Result<(), RateLimitError> {
+        self.shared.fallback.reset(check).await;
+        self.in_time(self.shared.store.reset(check))
             .await
-            .map_err(|cause| unavailable(rule, cause))
+            .map_err(|cause| unavailable(check.rule(), cause))
     }
 
     /// Says whether the store can answer, and waits for its first attempt to connect: for a start
@@ -264,11 +264,12 @@ fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
     for (i, check) in checks.iter().enumerate() {
         let (rule, key) = (check.rule(), check.key());
         let name = || rule.name().to_owned();
-        if key.needs_secret() {
-            return Err(Mistake::NoSecret { rule: name() });
-        }
-        if key.has_empty_value() {
+        let group = check.current_group();
+        if key.has_empty_value() || group.is_some_and(Key::has_empty_value) {
             return Err(Mistake::EmptyKey { rule: name() });
+        }
+        if key.needs_secret() || group.is_some_and(Key::needs_secret) {
+            return Err(Mistake::NoSecret { rule: name() });
         }
         let numbers = check.algorithm();
         if std::mem::discriminant(&numbers) != std::mem::discriminant(&rule.algorithm()) {

@@ -1,5 +1,6 @@
 //! What a store decides.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Algorithm, Mode, Rule};
@@ -15,6 +16,7 @@ pub struct Check<'a> {
     cost: u64,
     numbers: Option<Algorithm>,
     max_delay: Option<Duration>,
+    group: Option<Arc<Key>>,
     /// Whether it never refuses, whatever its rule says.
     only_watched: bool,
 }
@@ -30,7 +32,15 @@ impl<'a> Check<'a> {
     /// assert_eq!(check.key().as_str(), "alice");
     /// ```
     pub fn new(rule: &'a Rule, key: impl Into<Key>) -> Self {
-        Self { rule, key: key.into(), cost: 1, numbers: None, max_delay: None, only_watched: false }
+        Self {
+            rule,
+            key: key.into(),
+            cost: 1,
+            numbers: None,
+            max_delay: None,
+            group: None,
+            only_watched: false,
+        }
     }
 
     /// The same check taking so many permits; 0 takes none and is always admitted.
@@ -54,6 +64,25 @@ impl<'a> Check<'a> {
     pub fn max_delay(mut self, max_delay: Duration) -> Self {
         self.max_delay = Some(max_delay);
         self
+    }
+
+    /// The same check in a group: on a Redis Cluster, all checks of one group lie in one slot, so that
+    /// one script decides those of a call. The group is a part of whose budget it is there; other
+    /// stores keep the checks of a call together anyway, and take no notice.
+    #[must_use]
+    pub fn group(self, group: impl Into<Key>) -> Self {
+        self.in_group(Arc::new(group.into()))
+    }
+
+    /// For several checks of one group.
+    pub(crate) fn in_group(mut self, group: Arc<Key>) -> Self {
+        self.group = Some(group);
+        self
+    }
+
+    /// What puts it into a slot with other checks.
+    pub fn current_group(&self) -> Option<&Key> {
+        self.group.as_deref()
     }
 
     /// The rule that is checked.

@@ -12,8 +12,7 @@ use smallvec::SmallVec;
 
 use crate::algo::Answer;
 use crate::error::StoreError;
-use crate::key::Key;
-use crate::rule::{Check, Rule};
+use crate::rule::Check;
 
 pub use embedded::Embedded;
 
@@ -39,8 +38,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Decides.
     fn decide<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>>;
 
-    /// Forgets what is used of one key of a rule.
-    fn reset<'a>(&'a self, rule: &'a Rule, key: &'a Key) -> BoxFuture<'a, Result<(), StoreError>>;
+    /// Forgets what is used of the key of a check.
+    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Says whether the store can answer; waits for its first attempt to connect.
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -14,8 +14,7 @@ use crate::algo::{self, Answer, Instant, Plan, Resolution, Verdict};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::identity::Id;
-use crate::key::Key;
-use crate::rule::{Check, Rule};
+use crate::rule::Check;
 
 const NS_PER_SECOND: i64 = 1_000_000_000;
 
@@ -393,9 +392,9 @@ impl Store for Embedded {
         Box::pin(async move { self.decide_list(checks) })
     }
 
-    fn reset<'a>(&'a self, rule: &'a Rule, key: &'a Key) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let id = Id::of_key(rule.seed(), key.as_str());
+            let id = Id::of_key(check.rule().seed(), check.key().as_str());
             if self.shard(id).lock().remove(id) {
                 self.release(1);
             }

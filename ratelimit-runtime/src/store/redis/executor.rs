@@ -1,94 +1,110 @@
-//! Runs a script: by its SHA-1, uploaded when the server does not have it.
+//! Runs a script: by its SHA-1, uploaded when the server does not have it, on the server that owns
+//! the key.
 //!
 //! A call is sent again only when the server's answer proves that the script did not run. After a
 //! lost connection or a missed deadline it may have been counted, and counts once.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
-use ratelimit_lua::Script;
 use redis::{Cmd, Value};
-use tokio::sync::Mutex;
 
+use super::cluster::Cluster;
 use super::failure::{self, Remedy};
-use super::supervisor::{Connection, Supervisor};
+use super::node::{Node, Request};
+use super::slot::Slot;
 use crate::error::StoreError;
 
-/// How long to wait for a server that says that it will soon be able to answer.
-const PAUSE: Duration = Duration::from_millis(5);
+/// How long to wait for a server that says that it will soon be able to answer, first; each wait is
+/// twice as long as the one before.
+const PAUSE: Duration = Duration::from_millis(2);
 
-/// The uploads of one script.
-#[derive(Debug, Default)]
-pub(super) struct Uploads {
-    done: AtomicU64,
-    /// Held while one is under way: calls that miss the script meanwhile wait for it.
-    under_way: Mutex<()>,
+/// After so many waits the answer is what the server says.
+const WAITS: u32 = 4;
+
+/// Who decides.
+#[derive(Debug)]
+pub(super) enum Servers {
+    One(Arc<Node>),
+    Cluster(Cluster),
 }
 
-/// Sends a call of a script until it has run or has failed. The limiter's deadline ends it.
-pub(super) async fn run(
-    supervisor: &Supervisor,
-    script: &Script,
-    uploads: &Uploads,
-    command: &Cmd,
-) -> Result<Value, StoreError> {
-    loop {
-        let mut connection = supervisor.connection().await?;
-        let done = uploads.done.load(Ordering::Acquire);
-        let error = match send(supervisor, &mut connection, command).await {
-            Ok(value) => return Ok(value),
-            Err(error) => error,
-        };
-        match failure::remedy(&error) {
-            Remedy::Upload => {
-                let _only_one = uploads.under_way.lock().await;
-                // Another call may have uploaded it since this one was sent.
-                if uploads.done.load(Ordering::Acquire) == done {
-                    upload(supervisor, script).await?;
-                    uploads.done.fetch_add(1, Ordering::Release);
+impl Servers {
+    /// The server for a slot.
+    async fn node(&self, slot: Slot) -> Result<Arc<Node>, StoreError> {
+        match self {
+            Self::One(node) => Ok(node.clone()),
+            Self::Cluster(cluster) => cluster.node(slot).await,
+        }
+    }
+
+    /// Sends a command that does no harm when it runs twice.
+    pub(super) async fn ask(&self, slot: Slot, command: Cmd) -> Result<(), StoreError> {
+        // No script is ever missing for it.
+        let request = Request { script: &ratelimit_lua::ACQUIRE_ALL, command };
+        self.run(slot, &request).await.map(|_| ())
+    }
+
+    /// Something is not as it was known.
+    fn look_again(&self) {
+        if let Self::Cluster(cluster) = self {
+            cluster.look_again();
+        }
+    }
+
+    /// Sends a call of a script until it has run or has failed. The limiter's deadline ends it.
+    pub(super) async fn run(&self, slot: Slot, request: &Request) -> Result<Value, StoreError> {
+        let mut node = self.node(slot).await?;
+        let mut asking = false;
+        let mut waits = 0;
+        loop {
+            let mut connection = match node.supervisor().connection().await {
+                Ok(connection) => connection,
+                Err(error) => {
+                    self.look_again();
+                    return Err(error);
                 }
+            };
+            let seen = node.uploaded(request.script);
+            let answer = if std::mem::take(&mut asking) {
+                node.send_asking(&mut connection, &request.command).await
+            } else {
+                node.send(&mut connection, &request.command).await
+            };
+            let error = match answer {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            match (failure::remedy(&error), self) {
+                (Remedy::Upload, _) => node.upload(request.script, seen).await?,
+                (Remedy::Follow { asking: ask }, Self::Cluster(cluster)) => {
+                    let next = failure::followed(&error).and_then(|to| cluster.node_at(&to));
+                    node = next.ok_or_else(|| failure::of_call(&error))?;
+                    asking = ask;
+                    if !ask {
+                        self.look_again();
+                    }
+                }
+                (Remedy::Wait, _) if waits < WAITS => {
+                    crate::driver::sleep(PAUSE * (1 << waits)).await;
+                    waits += 1;
+                    self.look_again();
+                    node = self.node(slot).await?;
+                }
+                (Remedy::Reconnect, _) if waits < WAITS => {
+                    node.supervisor().lost(&connection);
+                    self.look_again();
+                    crate::driver::sleep(PAUSE * (1 << waits)).await;
+                    waits += 1;
+                    node = self.node(slot).await?;
+                }
+                (Remedy::Drop, _) => {
+                    node.supervisor().lost(&connection);
+                    self.look_again();
+                    return Err(failure::of_call(&error));
+                }
+                _ => return Err(failure::of_call(&error)),
             }
-            Remedy::Wait => crate::driver::sleep(PAUSE).await,
-            Remedy::Reconnect => {
-                supervisor.lost(&connection);
-                crate::driver::sleep(PAUSE).await;
-            }
-            Remedy::Drop => {
-                supervisor.lost(&connection);
-                return Err(failure::of_call(&error));
-            }
-            Remedy::Fail => return Err(failure::of_call(&error)),
         }
     }
-}
-
-/// Sends another command, once.
-pub(super) async fn ask(supervisor: &Supervisor, command: &Cmd) -> Result<Value, StoreError> {
-    let mut connection = supervisor.connection().await?;
-    send(supervisor, &mut connection, command).await.map_err(|error| {
-        if failure::remedy(&error) == Remedy::Drop {
-            supervisor.lost(&connection);
-        }
-        failure::of_call(&error)
-    })
-}
-
-async fn upload(supervisor: &Supervisor, script: &Script) -> Result<(), StoreError> {
-    let mut command = redis::cmd("SCRIPT");
-    command.arg("LOAD").arg(script.source);
-    ask(supervisor, &command).await.map(|_| ())
-}
-
-async fn send(
-    supervisor: &Supervisor,
-    connection: &mut Connection,
-    command: &Cmd,
-) -> redis::RedisResult<Value> {
-    let (call, link) = supervisor.call(connection);
-    let answer = link.send_packed_command(command).await;
-    if answer.as_ref().err().is_none_or(|error| failure::remedy(error) != Remedy::Drop) {
-        call.answered();
-    }
-    // Error replies inside a value are errors too.
-    answer.and_then(Value::extract_error)
 }

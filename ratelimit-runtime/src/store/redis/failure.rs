@@ -12,8 +12,14 @@ pub(super) enum Remedy {
     Upload,
     /// The server proves that it did not run the script, and will soon: send the call again.
     Wait,
-    /// The server became a replica: another connection may lead to its successor.
+    /// The server is of no use now, and did not run the script: it became a replica, is loading its
+    /// data, or has lost its primary. Another connection may lead to its successor.
     Reconnect,
+    /// The script did not run, and another server has the key.
+    Follow {
+        /// For this call only: the key is just moving.
+        asking: bool,
+    },
     /// The connection is of no use: whether the script ran is not known.
     Drop,
     /// None. The call has failed.
@@ -23,13 +29,20 @@ pub(super) enum Remedy {
 pub(super) fn remedy(error: &RedisError) -> Remedy {
     match error.kind() {
         ErrorKind::Server(ServerErrorKind::NoScript) => Remedy::Upload,
+        ErrorKind::Server(ServerErrorKind::TryAgain | ServerErrorKind::ClusterDown) => Remedy::Wait,
         ErrorKind::Server(
-            ServerErrorKind::BusyLoading | ServerErrorKind::TryAgain | ServerErrorKind::ClusterDown,
-        ) => Remedy::Wait,
-        ErrorKind::Server(ServerErrorKind::ReadOnly) => Remedy::Reconnect,
+            ServerErrorKind::BusyLoading | ServerErrorKind::MasterDown | ServerErrorKind::ReadOnly,
+        ) => Remedy::Reconnect,
+        ErrorKind::Server(ServerErrorKind::Moved) => Remedy::Follow { asking: false },
+        ErrorKind::Server(ServerErrorKind::Ask) => Remedy::Follow { asking: true },
         ErrorKind::Server(_) | ErrorKind::Extension => Remedy::Fail,
         _ => Remedy::Drop,
     }
+}
+
+/// The address to follow to, `host:port`.
+pub(super) fn followed(error: &RedisError) -> Option<String> {
+    error.redirect_node().map(|(address, _)| address.to_owned())
 }
 
 /// The error of a call.
@@ -41,6 +54,10 @@ pub(super) fn of_call(error: &RedisError) -> StoreError {
         }
         ErrorKind::Server(_) | ErrorKind::Extension => match code {
             "NOAUTH" | "WRONGPASS" => StoreError::Permission { reason: code.to_owned() },
+            // Only when a server was asked as if it were alone.
+            "MOVED" | "ASK" | "CROSSSLOT" => StoreError::Server {
+                reason: format!("{code}: this is a cluster, reached by redis+cluster://"),
+            },
             code => StoreError::Server { reason: code.to_owned() },
         },
         ErrorKind::Parse | ErrorKind::UnexpectedReturnType => StoreError::Reply,

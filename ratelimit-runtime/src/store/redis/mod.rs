@@ -1,32 +1,53 @@
 //! The store that all instances share: Lua scripts in Redis or Valkey.
 
 mod args;
+mod cluster;
+mod dial;
 mod executor;
 mod failure;
+mod in_order;
+mod node;
+mod place;
 mod reply;
 mod script;
+mod sentinel;
+mod slot;
 mod supervisor;
+mod tls;
 
 use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
-use ratelimit_lua::Script;
-use redis::{Cmd, Value};
-
-use self::executor::Uploads;
-use self::supervisor::Supervisor;
+use self::cluster::Cluster;
+use self::dial::Dial;
+use self::executor::Servers;
+use self::node::Node;
+use self::place::Place;
+use self::script::Names;
+use self::sentinel::Sentinels;
+use self::slot::Slot;
+use self::supervisor::Target;
+pub(crate) use self::tls::Tls;
 use super::{Answers, BoxFuture, Store};
 use crate::clock::Clock;
 use crate::error::{ConfigError, StoreError};
-use crate::key::Key;
-use crate::rule::{Check, Rule};
+use crate::rule::Check;
 
-/// Decides in Redis, by one script call.
+/// Decides in Redis: by one script call, or on a cluster by one for each slot.
 pub struct Redis {
-    supervisor: Supervisor,
+    servers: Arc<Servers>,
     prefix: String,
     clock: Clock,
-    /// One for each of [`ratelimit_lua::ALL`].
-    uploads: [Uploads; ratelimit_lua::ALL.len()],
+}
+
+/// How to reach the servers.
+#[derive(Clone, Debug)]
+pub(crate) struct Reach {
+    pub(crate) connect_timeout: Duration,
+    /// The deadline of a check.
+    pub(crate) deadline: Duration,
+    pub(crate) tls: Tls,
 }
 
 impl fmt::Debug for Redis {
@@ -37,9 +58,27 @@ impl fmt::Debug for Redis {
 }
 
 impl Redis {
-    /// A store on the server that a URL names. Connecting starts at once, in the background.
-    pub(crate) fn open(url: &str, prefix: String, clock: Clock) -> Result<Self, ConfigError> {
-        Ok(Self { supervisor: Supervisor::start(url)?, prefix, clock, uploads: Default::default() })
+    /// A store on the servers that a URL names. Connecting starts at once, in the background.
+    pub(crate) fn open(
+        url: &str,
+        reach: Reach,
+        prefix: String,
+        clock: Clock,
+    ) -> Result<Self, ConfigError> {
+        let Reach { connect_timeout, deadline, tls } = reach;
+        let dial = Arc::new(Dial { connect_timeout, deadline, tls });
+        let servers = match Place::parse(url)? {
+            Place::Server(info) => {
+                let target = Target::Server(dial.client(info)?);
+                Servers::One(Arc::new(Node::start(target, dial)?))
+            }
+            Place::Sentinel { sentinels, primary, login, tls } => {
+                let sentinels = Sentinels::new(sentinels, primary, login, tls, &dial)?;
+                Servers::One(Arc::new(Node::start(Target::Primary(sentinels), dial)?))
+            }
+            Place::Cluster { seeds } => Servers::Cluster(Cluster::start(seeds, dial)?),
+        };
+        Ok(Self { servers: Arc::new(servers), prefix, clock })
     }
 
     /// A store over a connection that the caller drives.
@@ -48,44 +87,52 @@ impl Redis {
         prefix: String,
         clock: Clock,
     ) -> Self {
-        Self {
-            supervisor: Supervisor::given(connection),
-            prefix,
-            clock,
-            uploads: Default::default(),
-        }
+        let servers = Arc::new(Servers::One(Arc::new(Node::given(connection))));
+        Self { servers, prefix, clock }
     }
-}
 
-impl Redis {
-    async fn run(&self, script: &Script, command: &Cmd) -> Result<Value, StoreError> {
-        let place = ratelimit_lua::ALL.iter().position(|known| known.sha1 == script.sha1);
-        let uploads = place.and_then(|place| self.uploads.get(place)).ok_or(StoreError::Reply)?;
-        executor::run(&self.supervisor, script, uploads, command).await
+    fn names(&self) -> Names<'_> {
+        let grouped = matches!(&*self.servers, Servers::Cluster(_));
+        Names { prefix: &self.prefix, grouped }
     }
 
     fn now_us(&self) -> Option<i64> {
         self.clock.sent_ns().map(|ns| ns.div_euclid(1_000))
+    }
+
+    /// Decides checks that lie together, by one script call.
+    async fn together(&self, slot: Slot, checks: &[Check<'_>]) -> Result<redis::Value, StoreError> {
+        let request = script::call(self.names(), self.now_us(), checks)?;
+        self.servers.run(slot, &request).await
     }
 }
 
 impl Store for Redis {
     fn decide<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
         Box::pin(async move {
-            let (script, command) = script::call(&self.prefix, self.now_us(), checks)?;
-            reply::answers(&self.run(script, &command).await?, checks)
+            if let Servers::Cluster(_) = &*self.servers {
+                return in_order::decide(self, checks).await;
+            }
+            // A single server has no use for a slot.
+            reply::answers(&self.together(Slot(0), checks).await?, checks)
         })
     }
 
-    fn reset<'a>(&'a self, rule: &'a Rule, key: &'a Key) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
+            let key = self.names().of(check);
             let mut command = redis::cmd("DEL");
-            command.arg(script::state_key(&self.prefix, rule, key));
-            executor::ask(&self.supervisor, &command).await.map(|_| ())
+            command.arg(&key);
+            self.servers.ask(Slot::of(&key), command).await
         })
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async { self.supervisor.connection().await.map(|_| ()) })
+        Box::pin(async {
+            match &*self.servers {
+                Servers::One(node) => node.supervisor().ready().await.map(|_| ()),
+                Servers::Cluster(cluster) => cluster.ready().await,
+            }
+        })
     }
 }

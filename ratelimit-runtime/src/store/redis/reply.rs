@@ -29,6 +29,33 @@ pub(super) fn answers(reply: &Value, checks: &[Check<'_>]) -> Result<Answers> {
     answers.collect()
 }
 
+/// For each check that was charged, the instant at which it was: what giving it back needs.
+pub(super) fn charges(
+    reply: &Value,
+    checks: &[Check<'_>],
+) -> Result<SmallVec<[Option<[u8; 8]>; 1]>> {
+    let records = records(reply, checks.len())?;
+    let charge =
+        checks.iter().zip(&records).all(|(check, record)| record.admitted || check.is_shadow());
+    let instant = |(check, record): (&Check<'_>, &Record<'_>)| {
+        // Every state begins with it.
+        let charged = charge && record.admitted && check.permits() > 0;
+        record.state.0.first().copied().filter(|_| charged)
+    };
+    Ok(checks.iter().zip(&records).map(instant).collect())
+}
+
+/// The answer to a check that was not sent, from the reply to a look: to the same check with a cost
+/// of 0. The wait for a place in a log is what is certainly enough.
+pub(super) fn looked(reply: &Value, check: &Check<'_>) -> Result<Answer> {
+    let records = records(reply, 1)?;
+    let record = records.first().ok_or(StoreError::Reply)?;
+    let plan = check.plan(Resolution::Micros)?;
+    let cost = check.permits();
+    let verdict = Verdict { cost, allowed: record.admits(&plan, cost)?, charged: false };
+    record.answer(&plan, verdict)
+}
+
 /// What a script says about one check.
 struct Record<'r> {
     admitted: bool,
@@ -68,6 +95,21 @@ impl<'r> Record<'r> {
             _ => return Err(StoreError::Reply),
         };
         Ok(Self { admitted, now: Instant::from_le_bytes(*now), state: State(state) })
+    }
+
+    /// Whether a call of this cost would be admitted, as far as the state tells.
+    fn admits(&self, plan: &Plan, cost: u64) -> Result<bool> {
+        let Self { now, state, .. } = *self;
+        Ok(match plan {
+            Plan::TokenBucket(bucket) => bucket.admits(state.tokens()?.as_ref(), now, cost),
+            Plan::LeakyBucket(bucket) => bucket.admits(state.level()?.as_ref(), now, cost),
+            Plan::FixedWindow(window) => window.admits(state.window()?.as_ref(), now, cost),
+            Plan::SlidingLog(log) => {
+                let all = Verdict { cost, allowed: true, charged: false };
+                log.admits(state.log(log.limit, all)?.as_ref(), now, cost)
+            }
+            Plan::SlidingCounter(counter) => counter.admits(state.counts()?.as_ref(), now, cost),
+        })
     }
 
     fn answer(&self, plan: &Plan, verdict: Verdict) -> Result<Answer> {

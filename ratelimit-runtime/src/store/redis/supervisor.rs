@@ -1,33 +1,51 @@
-//! Keeps a connection to one server.
+//! Keeps a connection to one server, and is the breaker in front of it.
 //!
 //! A task on the [driver](crate::driver) owns the connecting: it tries again with growing pauses
-//! until it succeeds, and when a caller reports that the connection is lost, it starts over. Callers
-//! only look at the connection that is there, or wait for the first one within their deadline.
+//! until it succeeds, and when a caller reports that the connection is of no use, it starts over.
+//! Callers only look at the connection that is there. While there is none they are told so at once:
+//! nobody but the task asks a server that does not answer, and it asks one question at a time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use redis::Client;
 use redis::aio::MultiplexedConnection as Link;
-use redis::{AsyncConnectionConfig, Client};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
-use super::failure::{self, Remedy};
+use super::dial::Dial;
+use super::sentinel::Sentinels;
 use crate::driver;
 use crate::error::{ConfigError, StoreError};
-
-/// How long one attempt to connect may take: far longer than a check, which does not wait for it.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+use crate::telemetry;
 
 /// The pauses between attempts grow from the first of these to the second.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
+
+/// How long calls wait for the first attempt, all of them together: it is nearly always done by
+/// then, and a server that is not there is not waited for by one call after the other.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// A connection over which so many calls in a row got no answer, and none for so long, is replaced:
 /// a black hole looks just like a slow server.
-const SILENCE: (u32, Duration) = (3, Duration::from_millis(200));
+const SILENCE: (u32, Duration) = (3, Duration::from_millis(100));
 
-/// Where a store's connection comes from.
+/// A connection that nobody has used for so long is tried out, so that a call does not have to find
+/// out that it is gone.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Where a connection leads.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// To a server. Its name is looked up anew for every attempt.
+    Server(Client),
+    /// To the primary of the moment.
+    Primary(Sentinels),
+}
+
+/// Where a node's connection comes from.
 #[derive(Debug)]
 pub(super) enum Supervisor {
     /// A task keeps one, and is told the number of one that is lost.
@@ -39,7 +57,10 @@ pub(super) enum Supervisor {
 /// The connection that is there, or why there is none.
 #[derive(Clone, Debug)]
 pub(super) enum Current {
+    /// The first attempt goes on, and calls wait for it.
     Starting,
+    /// The first attempt goes on, and calls do not wait for it any more.
+    StillStarting(StoreError),
     Up(Connection),
     Down(StoreError),
 }
@@ -59,6 +80,8 @@ struct Health {
     answered_ms: AtomicU32,
     /// Calls without an answer since then.
     unanswered: AtomicU32,
+    /// Whether a call has ever succeeded.
+    worked: AtomicBool,
 }
 
 impl Connection {
@@ -67,6 +90,7 @@ impl Connection {
             since: Instant::now(),
             answered_ms: AtomicU32::new(0),
             unanswered: AtomicU32::new(0),
+            worked: AtomicBool::new(false),
         };
         Self { link, number, health: Arc::new(health) }
     }
@@ -77,8 +101,13 @@ impl Health {
         u32::try_from(self.since.elapsed().as_millis()).unwrap_or(u32::MAX)
     }
 
-    fn answered(&self) {
-        // Under load nearly every call finds nothing to reset, and then writes nothing shared but
+    fn silent_for(&self) -> Duration {
+        let answered = self.answered_ms.load(Ordering::Relaxed);
+        Duration::from_millis(self.elapsed_ms().saturating_sub(answered).into())
+    }
+
+    fn answered(&self, worked: bool) {
+        // Under load nearly every call finds nothing to change, and then writes nothing shared but
         // the time, and that only as often as it changes.
         if self.unanswered.load(Ordering::Relaxed) > 0 {
             self.unanswered.store(0, Ordering::Relaxed);
@@ -87,24 +116,25 @@ impl Health {
         if self.answered_ms.load(Ordering::Relaxed) != now {
             self.answered_ms.store(now, Ordering::Relaxed);
         }
+        if worked && !self.worked.load(Ordering::Relaxed) {
+            self.worked.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Counts a call without an answer; whether the connection should be replaced.
     fn unanswered(&self) -> bool {
         let (calls, silence) = SILENCE;
-        let silent = self.elapsed_ms().saturating_sub(self.answered_ms.load(Ordering::Relaxed));
-        self.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= calls
-            && u128::from(silent) >= silence.as_millis()
+        self.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= calls && self.silent_for() >= silence
     }
 }
 
 impl Supervisor {
-    /// Starts to connect to the server that a URL names.
-    pub(super) fn start(url: &str) -> Result<Self, ConfigError> {
-        let client = Client::open(url).map_err(|_| ConfigError::RedisUrl)?;
+    /// Starts to connect.
+    pub(super) fn start(target: Target, dial: Arc<Dial>) -> Result<Self, ConfigError> {
         let (publish, current) = watch::channel(Current::Starting);
         let (lost, reports) = mpsc::unbounded_channel();
-        let task = driver::handle()?.spawn(keep(client, publish, reports)).abort_handle();
+        let keeper = Keeper { target, dial, publish, number: 0 };
+        let task = driver::handle()?.spawn(keeper.keep(reports)).abort_handle();
         Ok(Self::Kept { current, lost, task })
     }
 
@@ -113,8 +143,7 @@ impl Supervisor {
         Self::Given(Connection::new(link, 0))
     }
 
-    /// The connection that is there; waits for the first one. When the last attempt failed, that
-    /// is said at once: there is a pause before the next.
+    /// The connection that is there; waits a little for the first one.
     pub(super) async fn connection(&self) -> Result<Connection, StoreError> {
         match self {
             Self::Given(connection) => Ok(connection.clone()),
@@ -124,14 +153,31 @@ impl Supervisor {
                 }
                 let mut current = current.clone();
                 let known = current.wait_for(|current| !matches!(current, Current::Starting)).await;
-                match known.as_deref() {
-                    Ok(Current::Up(connection)) => Ok(connection.clone()),
-                    Ok(Current::Down(error)) => Err(error.clone()),
-                    Ok(Current::Starting) | Err(_) => {
-                        Err(StoreError::Connection { reason: "connecting has ended".to_owned() })
-                    }
-                }
+                known.map_or_else(|_| Err(ended()), |current| current.connection())
             }
+        }
+    }
+
+    /// The connection that is there, or how the attempts go; waits for the end of the first one.
+    pub(super) async fn ready(&self) -> Result<Connection, StoreError> {
+        match self {
+            Self::Given(connection) => Ok(connection.clone()),
+            Self::Kept { current, .. } => {
+                let mut current = current.clone();
+                let is_known = |current: &Current| {
+                    !matches!(current, Current::Starting | Current::StillStarting(_))
+                };
+                let known = current.wait_for(is_known).await;
+                known.map_or_else(|_| Err(ended()), |current| current.connection())
+            }
+        }
+    }
+
+    /// The connection, if there is one.
+    pub(super) fn up(&self) -> Option<Connection> {
+        match self {
+            Self::Given(connection) => Some(connection.clone()),
+            Self::Kept { current, .. } => current.borrow().connection().ok(),
         }
     }
 
@@ -162,6 +208,20 @@ impl Drop for Supervisor {
     }
 }
 
+impl Current {
+    fn connection(&self) -> Result<Connection, StoreError> {
+        match self {
+            Self::Up(connection) => Ok(connection.clone()),
+            Self::StillStarting(error) | Self::Down(error) => Err(error.clone()),
+            Self::Starting => Err(ended()),
+        }
+    }
+}
+
+fn ended() -> StoreError {
+    StoreError::Connection { reason: "connecting has ended".to_owned() }
+}
+
 /// One call over a connection.
 #[derive(Debug)]
 pub(super) struct Call<'s> {
@@ -172,10 +232,10 @@ pub(super) struct Call<'s> {
 }
 
 impl Call<'_> {
-    /// The server has said something.
-    pub(super) fn answered(mut self) {
+    /// The server has said something: what was asked for, if it `worked`.
+    pub(super) fn answered(mut self, worked: bool) {
         self.answered = true;
-        self.health.answered();
+        self.health.answered(worked);
     }
 }
 
@@ -187,87 +247,108 @@ impl Drop for Call<'_> {
     }
 }
 
-/// Connects, and connects again whenever the connection is lost.
-async fn keep(
-    client: Client,
+/// The task that connects, and connects again whenever the connection is lost.
+struct Keeper {
+    target: Target,
+    dial: Arc<Dial>,
     publish: watch::Sender<Current>,
-    mut reports: mpsc::UnboundedReceiver<u64>,
-) {
-    let address = client.get_connection_info().addr().to_string();
-    // The limiter has a deadline of its own, and the pipeline is not to be cut for one slow answer.
-    let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(CONNECT_TIMEOUT))
-        .set_response_timeout(None);
-    let (shortest, longest) = PAUSES;
-    let mut pause = shortest;
-    let mut number = 0;
-    loop {
-        match connect(&client, &config, &address).await {
-            Ok(link) => {
-                number += 1;
-                publish.send_replace(Current::Up(Connection::new(link, number)));
-                pause = shortest;
-                // Reports on earlier connections may still come in.
-                while let Some(lost) = reports.recv().await
-                    && lost != number
-                {}
-                let reason = format!("the connection to {address} was lost");
-                publish.send_replace(Current::Down(StoreError::Connection { reason }));
+    /// Of the latest connection.
+    number: u64,
+}
+
+impl Keeper {
+    async fn keep(mut self, mut reports: mpsc::UnboundedReceiver<u64>) {
+        let (shortest, longest) = PAUSES;
+        let mut pause = shortest;
+        let mut attempt = self.first_attempt().await;
+        loop {
+            let reason = match attempt {
+                Ok(link) => {
+                    let connection = self.up(link);
+                    self.hold(&connection, &mut reports).await;
+                    // One that never was of use is like an attempt that failed.
+                    if connection.health.worked.load(Ordering::Relaxed) {
+                        pause = shortest;
+                    }
+                    let name = self.target.name();
+                    StoreError::Connection { reason: format!("the connection to {name} was lost") }
+                }
+                Err(error) => error,
+            };
+            telemetry::connection(false);
+            self.publish.send_replace(Current::Down(reason));
+            // Instances that lost one server together do not all come back together.
+            tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
+            pause = (pause * 2).min(longest);
+            attempt = self.attempt().await;
+        }
+    }
+
+    /// Of this attempt alone it is not known beforehand whether it makes sense to wait for it.
+    async fn first_attempt(&self) -> Result<Link, StoreError> {
+        let mut attempt = std::pin::pin!(self.attempt());
+        if let Ok(done) = timeout(PATIENCE, attempt.as_mut()).await {
+            return done;
+        }
+        let reason = format!("still connecting to {}", self.target.name());
+        let error = StoreError::Connection { reason };
+        self.publish.send_replace(Current::StillStarting(error));
+        attempt.await
+    }
+
+    async fn attempt(&self) -> Result<Link, StoreError> {
+        telemetry::connecting();
+        match &self.target {
+            Target::Server(client) => self.dial.primary(client).await,
+            Target::Primary(sentinels) => {
+                let client = sentinels.find(&self.dial).await?;
+                self.dial.primary(&client).await
             }
-            Err(error) => {
-                publish.send_replace(Current::Down(error));
-                // Instances that lost one server together do not all come back together.
-                tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
-                pause = (pause * 2).min(longest);
+        }
+    }
+
+    fn up(&mut self, link: Link) -> Connection {
+        self.number += 1;
+        let connection = Connection::new(link, self.number);
+        telemetry::connection(true);
+        self.publish.send_replace(Current::Up(connection.clone()));
+        connection
+    }
+
+    /// Returns when the connection is lost.
+    async fn hold(&self, connection: &Connection, reports: &mut mpsc::UnboundedReceiver<u64>) {
+        loop {
+            match timeout(IDLE, reports.recv()).await {
+                Ok(Some(lost)) if lost == connection.number => return,
+                // Reports on earlier connections may still come in.
+                Ok(Some(_)) => {}
+                // The store is gone, and this task with it.
+                Ok(None) => return,
+                Err(_) if connection.health.silent_for() < IDLE => {}
+                Err(_) => {
+                    let mut link = connection.link.clone();
+                    let command = redis::cmd("PING");
+                    let ping = link.send_packed_command(&command);
+                    match timeout(self.dial.deadline, ping).await {
+                        // Whatever the server says, it is there.
+                        Ok(Ok(_)) => connection.health.answered(false),
+                        Ok(Err(error)) if !error.is_unrecoverable_error() => {
+                            connection.health.answered(false);
+                        }
+                        Ok(Err(_)) | Err(_) => return,
+                    }
+                }
             }
         }
     }
 }
 
-async fn connect(
-    client: &Client,
-    config: &AsyncConnectionConfig,
-    address: &str,
-) -> Result<Link, StoreError> {
-    let explain = |error| failure::while_connecting(&error, address);
-    let mut link =
-        client.get_multiplexed_async_connection_with_config(config).await.map_err(explain)?;
-    let mut info = redis::cmd("INFO");
-    let info = info.arg("server").query_async::<String>(&mut link);
-    match tokio::time::timeout(CONNECT_TIMEOUT, info).await {
-        Ok(Ok(info)) => match too_old(&info) {
-            Some(version) => Err(StoreError::Server {
-                reason: format!("{address} is Redis {version}, and 7.0 or newer is needed"),
-            }),
-            None => Ok(link),
-        },
-        Ok(Err(error)) => match failure::remedy(&error) {
-            // A server that does not let this user ask may still let it run the scripts.
-            Remedy::Fail if error.code() != Some("NOAUTH") => Ok(link),
-            Remedy::Fail | Remedy::Drop => Err(explain(error)),
-            Remedy::Upload | Remedy::Wait | Remedy::Reconnect => Ok(link),
-        },
-        Err(_) => Err(StoreError::Connection { reason: format!("{address}: timed out") }),
-    }
-}
-
-/// The server's version, if it is older than the scripts need: they begin with a line that says
-/// what they are, which came with 7.0. Valkey tells the version of Redis that it stands in for.
-fn too_old(info: &str) -> Option<&str> {
-    let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"))?.trim();
-    let major: u32 = version.split('.').next()?.parse().ok()?;
-    (major < 7).then_some(version)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::too_old;
-
-    #[test]
-    fn old_servers_are_recognised() {
-        assert_eq!(too_old("# Server\r\nredis_version:6.2.14\r\n"), Some("6.2.14"));
-        assert_eq!(too_old("redis_version:7.0.15\r\nvalkey_version:8.1.1\r\n"), None);
-        assert_eq!(too_old("redis_version:10.0.0\r\n"), None);
-        assert_eq!(too_old("something else"), None);
+impl Target {
+    /// What to call it in a message.
+    fn name(&self) -> String {
+        match self {
+            Self::Server(client) => client.get_connection_info().addr().to_string(),
+            Self::Primary(sentinels) => format!("the primary `{}`", sentinels.name()),
+        }
     }
 }

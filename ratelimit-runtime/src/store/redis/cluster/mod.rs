@@ -1,0 +1,230 @@
+//! The servers of a Redis Cluster: who owns which slot, and a connection to each.
+//!
+//! A task on the [driver](crate::driver) asks any node for the map, at the beginning, from time to
+//! time, and whenever a call finds that something has changed. The client's own cluster connection
+//! is not used: it sends a call again after a lost connection, when it may have been counted.
+
+mod map;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use redis::{Client, ConnectionAddr, RedisConnectionInfo};
+use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+use self::map::Map;
+use super::dial::Dial;
+use super::failure;
+use super::node::Node;
+use super::slot::Slot;
+use super::supervisor::Target;
+use crate::driver;
+use crate::error::{ConfigError, StoreError};
+
+/// How often the map is looked at when nothing seems to have changed.
+const EVERY: Duration = Duration::from_secs(30);
+
+/// The pauses between looks that were asked for, or have failed, grow from the first of these to
+/// the second.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
+
+/// A cluster.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    shared: Arc<Shared>,
+    known: watch::Receiver<Known>,
+    task: AbortHandle,
+}
+
+/// What the task and the callers share.
+#[derive(Debug)]
+struct Shared {
+    dial: Arc<Dial>,
+    /// Where to ask when no other node is known.
+    seeds: Vec<Client>,
+    tls: bool,
+    login: RedisConnectionInfo,
+    /// By address: masters, and those to which a call was sent on.
+    nodes: Mutex<HashMap<String, Arc<Node>>>,
+    look: Notify,
+}
+
+#[derive(Clone, Debug)]
+enum Known {
+    Nothing,
+    Map(Arc<Map>),
+    /// There has never been a map.
+    Failure(StoreError),
+}
+
+impl Cluster {
+    /// Starts to look for the nodes.
+    pub(super) fn start(
+        seeds: Vec<redis::ConnectionInfo>,
+        dial: Arc<Dial>,
+    ) -> Result<Self, ConfigError> {
+        let first = seeds.first().ok_or(ConfigError::RedisUrl)?;
+        let tls = matches!(first.addr(), ConnectionAddr::TcpTls { .. });
+        let login = first.redis_settings().clone();
+        let seeds = seeds.into_iter().map(|info| dial.client(info)).collect::<Result<_, _>>()?;
+        let nodes = Mutex::default();
+        let shared = Arc::new(Shared { dial, seeds, tls, login, nodes, look: Notify::new() });
+        let (publish, known) = watch::channel(Known::Nothing);
+        let task = driver::handle()?.spawn(keep(shared.clone(), publish)).abort_handle();
+        Ok(Self { shared, known, task })
+    }
+
+    /// The owner of a slot; waits for the first map.
+    pub(super) async fn node(&self, slot: Slot) -> Result<Arc<Node>, StoreError> {
+        if let Known::Map(map) = &*self.known.borrow() {
+            return map.owner(slot).ok_or_else(no_owner);
+        }
+        self.map().await?.owner(slot).ok_or_else(no_owner)
+    }
+
+    async fn map(&self) -> Result<Arc<Map>, StoreError> {
+        let mut known = self.known.clone();
+        let ended = || StoreError::Connection { reason: "connecting has ended".to_owned() };
+        match &*known
+            .wait_for(|known| !matches!(known, Known::Nothing))
+            .await
+            .map_err(|_| ended())?
+        {
+            Known::Map(map) => Ok(map.clone()),
+            Known::Failure(error) => Err(error.clone()),
+            Known::Nothing => Err(ended()),
+        }
+    }
+
+    /// The node at an address that another one has named.
+    pub(super) fn node_at(&self, address: &str) -> Option<Arc<Node>> {
+        let (host, port) = address.rsplit_once(':')?;
+        self.shared.node(host, port.parse().ok()?).ok()
+    }
+
+    /// Asks for a new map.
+    pub(super) fn look_again(&self) {
+        self.shared.look.notify_one();
+    }
+
+    /// Waits until all owners of slots are connected, or one cannot be.
+    pub(super) async fn ready(&self) -> Result<(), StoreError> {
+        for node in self.map().await?.nodes() {
+            node.supervisor().ready().await?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn no_owner() -> StoreError {
+    StoreError::Server { reason: "CLUSTERDOWN: nobody owns the slot".to_owned() }
+}
+
+/// Keeps the map.
+async fn keep(shared: Arc<Shared>, publish: watch::Sender<Known>) {
+    let (shortest, longest) = PAUSES;
+    let mut pause = shortest;
+    loop {
+        match shared.look().await {
+            Ok(map) => {
+                pause = shortest;
+                publish.send_replace(Known::Map(Arc::new(map)));
+                // Nobody asking for so long is fine.
+                let _ = timeout(EVERY, shared.look.notified()).await;
+            }
+            Err(error) => {
+                publish.send_if_modified(|known| {
+                    // An old map is better than none.
+                    let first = !matches!(known, Known::Map(_));
+                    if first {
+                        *known = Known::Failure(error);
+                    }
+                    first
+                });
+            }
+        }
+        // Many calls may ask at once, and many instances.
+        tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
+        pause = (pause * 2).min(longest);
+    }
+}
+
+impl Shared {
+    /// Asks one node after the other for the map.
+    async fn look(&self) -> Result<Map, StoreError> {
+        let known: Vec<(String, Arc<Node>)> =
+            self.nodes.lock().iter().map(|(name, node)| (name.clone(), node.clone())).collect();
+        let mut failure = None;
+        for (name, node) in known.iter().filter(|(_, node)| node.supervisor().up().is_some()) {
+            match timeout(self.dial.connect_timeout, node.ask(&slots())).await {
+                Ok(Ok(answer)) => return self.read(&answer, host_of(name)),
+                Ok(Err(error)) => failure = Some(error),
+                Err(_) => {}
+            }
+        }
+        for seed in &self.seeds {
+            match self.ask_seed(seed).await {
+                Ok(map) => return Ok(map),
+                Err(error) => failure = Some(error),
+            }
+        }
+        Err(failure.unwrap_or_else(|| StoreError::Connection {
+            reason: "no node of the cluster answers".to_owned(),
+        }))
+    }
+
+    async fn ask_seed(&self, seed: &Client) -> Result<Map, StoreError> {
+        let name = seed.get_connection_info().addr().to_string();
+        let mut link = self.dial.open(seed).await?;
+        let command = slots();
+        let asking = link.send_packed_command(&command);
+        match timeout(self.dial.connect_timeout, asking).await {
+            Ok(answer) => {
+                let answer = answer.and_then(redis::Value::extract_error);
+                let answer = answer.map_err(|error| failure::while_connecting(&error, &name))?;
+                self.read(&answer, host_of(&name))
+            }
+            Err(_) => Err(StoreError::Connection { reason: format!("{name}: timed out") }),
+        }
+    }
+
+    /// The map in an answer of the node on a host, and only the nodes of this map from now on.
+    fn read(&self, answer: &redis::Value, host: &str) -> Result<Map, StoreError> {
+        let map = Map::read(answer, host, |host, port| self.node(host, port))?;
+        self.nodes.lock().retain(|_, node| map.nodes().any(|other| Arc::ptr_eq(node, other)));
+        Ok(map)
+    }
+
+    /// The node at an address; it connects from now on.
+    fn node(&self, host: &str, port: u16) -> Result<Arc<Node>, StoreError> {
+        let address = format!("{host}:{port}");
+        let mut nodes = self.nodes.lock();
+        if let Some(node) = nodes.get(&address) {
+            return Ok(node.clone());
+        }
+        let client = self.dial.client_at(host, port, self.tls, &self.login)?;
+        let node = Arc::new(Node::start(Target::Server(client), self.dial.clone())?);
+        nodes.insert(address, node.clone());
+        Ok(node)
+    }
+}
+
+fn host_of(address: &str) -> &str {
+    address.rsplit_once(':').map_or(address, |(host, _)| host)
+}
+
+fn slots() -> redis::Cmd {
+    let mut command = redis::cmd("CLUSTER");
+    command.arg("SLOTS");
+    command
+}
