@@ -5,6 +5,7 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use crate::algo::Answer;
+use crate::error::StoreError;
 use crate::rule::{Check, RuleName};
 use crate::store::Answers;
 
@@ -12,7 +13,8 @@ use crate::store::Answers;
 #[derive(Clone, Debug)]
 pub struct Decision {
     outcomes: SmallVec<[Outcome; 1]>,
-    degraded: Option<Degraded>,
+    /// In a box, as it is nearly never there.
+    degraded: Option<Box<(Degraded, StoreError)>>,
 }
 
 /// Why a decision was not made by the limiter's store.
@@ -70,17 +72,22 @@ impl Outcome {
 
 impl Decision {
     /// The decision that a store's answers are.
-    pub(crate) fn new(checks: &[Check<'_>], answers: Answers, degraded: Option<Degraded>) -> Self {
+    pub(crate) fn new(checks: &[Check<'_>], answers: Answers) -> Self {
         let mut outcomes = SmallVec::new();
         for (check, answer) in checks.iter().zip(answers) {
             outcomes.push(Outcome::new(check, answer));
         }
-        Self { outcomes, degraded }
+        Self { outcomes, degraded: None }
     }
 
     /// The decision when nobody was asked.
-    pub(crate) fn unasked(degraded: Option<Degraded>) -> Self {
-        Self { outcomes: SmallVec::new(), degraded }
+    pub(crate) fn unasked() -> Self {
+        Self { outcomes: SmallVec::new(), degraded: None }
+    }
+
+    /// The same decision, made without the store.
+    pub(crate) fn without_store(self, degraded: Degraded, cause: StoreError) -> Self {
+        Self { degraded: Some(Box::new((degraded, cause))), ..self }
     }
 
     /// Whether the call may go on: no enforced rule refuses it.
@@ -95,7 +102,12 @@ impl Decision {
 
     /// Set when the limiter's store did not answer.
     pub fn degraded(&self) -> Option<Degraded> {
-        self.degraded
+        self.degraded.as_ref().map(|degraded| degraded.0)
+    }
+
+    /// Why the store did not answer, if it did not.
+    pub fn cause(&self) -> Option<&StoreError> {
+        self.degraded.as_ref().map(|degraded| &degraded.1)
     }
 
     /// How long to wait before the work: the longest delay of the enforced leaky buckets.

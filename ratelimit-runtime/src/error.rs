@@ -170,6 +170,19 @@ pub enum Mistake {
 }
 
 impl Mistake {
+    /// One word for it.
+    #[cfg(feature = "metrics")]
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::EmptyKey { .. } => "empty_key",
+            Self::CostExceedsCapacity { .. } => "cost_exceeds_capacity",
+            Self::NegativeCost { .. } => "negative_cost",
+            Self::DuplicateCheck { .. } => "duplicate_check",
+            Self::NoSecret { .. } => "no_secret",
+            Self::Config(_) => "config",
+        }
+    }
+
     /// Whether the caller of the function is to blame (400), and not who configured it (500).
     pub fn is_callers(&self) -> bool {
         matches!(
@@ -306,4 +319,18 @@ pub enum StoreError {
     /// A check cannot be sent to this store.
     #[error(transparent)]
     Config(#[from] ConfigError),
+}
+
+impl StoreError {
+    /// One word for it: `deadline`, `connection`, `permission`, `server`, `reply` or `config`.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Deadline { .. } => "deadline",
+            Self::Connection { .. } => "connection",
+            Self::Permission { .. } => "permission",
+            Self::Server { .. } => "server",
+            Self::Reply => "reply",
+            Self::Config(_) => "config",
+        }
+    }
 }

@@ -16,7 +16,6 @@ mod limiter;
 mod reject;
 mod rule;
 pub mod store;
-#[cfg(feature = "redis")]
 mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -20,6 +20,7 @@ use crate::error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Un
 use crate::key::Key;
 use crate::rule::{Check, Mode, OnError, Rule};
 use crate::store::{Answers, Store};
+use crate::telemetry;
 
 /// The most checks in one call: a script is not asked to do more at a time.
 const MAX_CHECKS: usize = 64;
@@ -185,7 +186,9 @@ impl Limiter {
     /// mistake.
     async fn decide_later(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
         let applied = self.applied(checks);
+        let asking = telemetry::Asking::new();
         let answers = self.in_time(self.shared.store.decide(&applied)).await;
+        asking.ended(&answers);
         self.conclude(&applied, answers)
     }
 
@@ -193,9 +196,10 @@ impl Limiter {
     fn decide_now(&self, checks: &[Check<'_>]) -> Option<Result<Decision, RateLimitError>> {
         let applied = self.applied(checks);
         if applied.is_empty() {
-            return Some(Ok(Decision::unasked(None)));
+            return Some(Ok(Decision::unasked()));
         }
         if let Err(mistake) = validate(&applied) {
+            telemetry::mistaken(&mistake);
             return Some(Err(mistake.into()));
         }
         let answers = self.shared.store.decide_now(&applied)?;
@@ -220,7 +224,9 @@ impl Limiter {
         match answers {
             Ok(answers) => {
                 self.shared.health.answered();
-                Ok(Decision::new(checks, answers, None))
+                let decision = Decision::new(checks, answers);
+                telemetry::decided(&decision);
+                Ok(decision)
             }
             Err(StoreError::Config(error)) => Err(Mistake::Config(error).into()),
             Err(cause) => {
@@ -237,13 +243,18 @@ impl Limiter {
         // A rule that only watches never keeps a call from running.
         let closed = |check: &&Check<'_>| on_error(check) == OnError::Closed && !check.is_shadow();
         if let Some(check) = checks.iter().find(closed) {
+            telemetry::degraded(checks, None, &cause);
             return Err(unavailable(check.rule(), cause));
         }
         if checks.iter().all(|check| on_error(check) == OnError::Open) {
-            return Ok(Decision::unasked(Some(Degraded::Open)));
+            telemetry::degraded(checks, Some(Degraded::Open), &cause);
+            return Ok(Decision::unasked().without_store(Degraded::Open, cause));
         }
         let answers = self.shared.fallback.decide(checks).map_err(Mistake::Config)?;
-        Ok(Decision::new(checks, answers, Some(Degraded::Local)))
+        telemetry::degraded(checks, Some(Degraded::Local), &cause);
+        let decision = Decision::new(checks, answers).without_store(Degraded::Local, cause);
+        telemetry::decided(&decision);
+        Ok(decision)
     }
 }
 

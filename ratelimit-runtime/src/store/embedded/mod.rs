@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::identity::Id;
 use crate::rule::Check;
+use crate::telemetry;
 
 const NS_PER_SECOND: i64 = 1_000_000_000;
 
@@ -92,7 +93,7 @@ impl Embedded {
     /// sliding log 16 for every call in its window.
     #[must_use]
     pub fn with_max_keys(self, max_keys: usize) -> Self {
-        Self::build(max_keys.max(1), self.clock)
+        Self::build(max_keys.max(1), self.clock.clone())
     }
 
     /// The same store, empty, on another clock.
@@ -169,6 +170,7 @@ impl Embedded {
         }
         drop(shard);
         self.overflowed.fetch_add(1, Ordering::Relaxed);
+        telemetry::overflowed(check.rule());
         let id = Id::of_overflow(check.rule().seed());
         let mut overflow = self.overflow.lock();
         if let Some(answer) = A::visit(&mut overflow, id, hit) {
@@ -235,6 +237,7 @@ impl Embedded {
         seat.reserved = self.reserve(shard, now);
         if !seat.reserved {
             self.overflowed.fetch_add(1, Ordering::Relaxed);
+            telemetry::overflowed(check.rule());
             seat.id = Id::of_overflow(check.rule().seed());
             seat.shard = None;
         }
@@ -278,7 +281,12 @@ impl Embedded {
     fn reserve(&self, shard: &mut Shard, now: Instant) -> bool {
         let reserve = || {
             let more = |len| (len < self.max_keys).then_some(len + 1);
-            self.len.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+            let is_there =
+                self.len.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok();
+            if is_there {
+                telemetry::entry_added();
+            }
+            is_there
         };
         if reserve() {
             return true;
@@ -293,6 +301,7 @@ impl Embedded {
 
     fn release(&self, places: usize) {
         self.len.fetch_sub(places, Ordering::Relaxed);
+        telemetry::entries_gone(places);
     }
 
     /// Sweeps what is due, so that idle keys leave whatever keys the calls are for.
@@ -381,6 +390,12 @@ fn admits<A: Kept>(algorithm: &A, shard: &mut Shard, id: Id, now: Instant, cost:
         (algorithm.admits(state.as_ref(), now, cost), Expiry::NotBefore(0))
     };
     A::visit(shard, id, look).unwrap_or_else(|| algorithm.admits(None, now, cost))
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        telemetry::entries_gone(self.len());
+    }
 }
 
 impl Store for Embedded {

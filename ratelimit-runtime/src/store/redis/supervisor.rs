@@ -133,7 +133,8 @@ impl Supervisor {
     pub(super) fn start(target: Target, dial: Arc<Dial>) -> Result<Self, ConfigError> {
         let (publish, current) = watch::channel(Current::Starting);
         let (lost, reports) = mpsc::unbounded_channel();
-        let keeper = Keeper { target, dial, publish, number: 0 };
+        let told = telemetry::Server::new();
+        let keeper = Keeper { target, dial, publish, number: 0, told };
         let task = driver::handle()?.spawn(keeper.keep(reports)).abort_handle();
         Ok(Self::Kept { current, lost, task })
     }
@@ -254,6 +255,7 @@ struct Keeper {
     publish: watch::Sender<Current>,
     /// Of the latest connection.
     number: u64,
+    told: telemetry::Server,
 }
 
 impl Keeper {
@@ -275,7 +277,7 @@ impl Keeper {
                 }
                 Err(error) => error,
             };
-            telemetry::connection(false);
+            self.told.down();
             self.publish.send_replace(Current::Down(reason));
             // Instances that lost one server together do not all come back together.
             tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
@@ -310,7 +312,7 @@ impl Keeper {
     fn up(&mut self, link: Link) -> Connection {
         self.number += 1;
         let connection = Connection::new(link, self.number);
-        telemetry::connection(true);
+        self.told.up();
         self.publish.send_replace(Current::Up(connection.clone()));
         connection
     }
