@@ -52,3 +52,29 @@ fn bound(number: u16) -> io::Result<Socket> {
     socket.bind(&SocketAddr::from(SocketAddrV4::new(Ipv4Addr::LOCALHOST, number)).into())?;
     Ok(socket)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::net::TcpStream;
+
+    use super::Port;
+
+    #[test]
+    fn a_port_is_held_and_refuses_until_somebody_listens() {
+        let port = Port::free();
+        let connect = || TcpStream::connect(("127.0.0.1", port.number())).map_err(|e| e.kind());
+        for _ in 0..3 {
+            assert_eq!(connect().unwrap_err(), ErrorKind::ConnectionRefused);
+            let listener = port.listen().unwrap();
+            connect().unwrap();
+            // Whoever looks for a free one is not given it, and two cannot listen.
+            assert!(port.listen().is_err());
+            drop(listener);
+        }
+        let others: Vec<Port> = (0..100).map(|_| Port::free()).collect();
+        assert!(others.iter().all(|other| other.number() != port.number()));
+        // A server can have it beside us.
+        Port::take(port.number()).listen().unwrap();
+    }
+}

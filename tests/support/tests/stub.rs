@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -72,15 +74,30 @@ fn silence_is_outstanding_until_the_connection_ends() {
     assert!(calls[0].at < calls[1].at);
     assert!(calls.iter().all(|call| call.done.is_none()));
     assert_eq!(Call::most_outstanding(&calls), 2);
+    // What it has answered is not outstanding.
+    let answered = stub.calls("CLIENT");
+    assert!(!answered.is_empty() && answered.iter().all(|call| call.done.is_some()));
+    assert_eq!(Call::most_outstanding(&answered), 1);
     stub.cut();
     let calls = stub.calls("EVALSHA");
     assert!(calls.iter().all(|call| call.done.is_some()));
-    // What it has answered is not outstanding.
-    assert_eq!(Call::most_outstanding(&stub.calls("INFO")), 0);
 
     // Answers can change.
     stub.answer(|_| Reply::simple("OK"));
     assert_eq!(check::<String>(&mut connect(&stub.url()).unwrap()).unwrap(), "OK");
+}
+
+#[test]
+fn nothing_is_taken_for_the_answer_that_was_never_given() {
+    let stub = answering(Reply::Silence);
+    let mut stream = TcpStream::connect(("127.0.0.1", stub.port())).unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(150))).unwrap();
+    stream.write_all(b"*1\r\n$4\r\nPING\r\n").unwrap();
+    let mut pong = [0; 7];
+    stream.read_exact(&mut pong).unwrap();
+    stream.write_all(b"*1\r\n$7\r\nEVALSHA\r\n*1\r\n$4\r\nPING\r\n").unwrap();
+    assert!(stream.read(&mut pong).is_err());
+    assert_eq!(stub.everything().len(), 3);
 }
 
 #[test]
