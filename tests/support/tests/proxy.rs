@@ -89,7 +89,7 @@ fn what_is_delayed_comes_whole_in_order_and_in_time() {
         let first = start.elapsed();
         assert_eq!(hear(&mut stream, 3), "234");
         let last = start.elapsed();
-        assert!(delay <= first && first < delay * 2, "{first:?}");
+        assert!(delay <= first && first < delay * 5, "{first:?}");
         // They were sent 60 ms apart, and so they came.
         assert!(last >= delay + Duration::from_millis(60), "{last:?}");
         lane.pass();
