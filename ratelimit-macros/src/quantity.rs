@@ -71,7 +71,6 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("sec", "s"),
     ("second", "s"),
     ("seconds", "s"),
-    ("m", "min"),
     ("minute", "min"),
     ("minutes", "min"),
     ("hour", "h"),

@@ -158,6 +158,14 @@ pub enum Mistake {
         /// The rule's name.
         rule: String,
     },
+    /// The key uses something of a request, like `@ip`, and there is no request's
+    /// [`Context`](crate::Context), or none that has it: a layer or middleware of the framework sets
+    /// it.
+    #[error("the key of rate limit `{rule}` needs the context of a request, and there is none")]
+    NoContext {
+        /// The rule's name.
+        rule: String,
+    },
     /// The key uses `hash(…)`, and the limiter has no secret for it.
     #[error("the key of rate limit `{rule}` is hashed, and the limiter has no key secret")]
     NoSecret {
@@ -178,6 +186,7 @@ impl Mistake {
             Self::CostExceedsCapacity { .. } => "cost_exceeds_capacity",
             Self::NegativeCost { .. } => "negative_cost",
             Self::DuplicateCheck { .. } => "duplicate_check",
+            Self::NoContext { .. } => "no_context",
             Self::NoSecret { .. } => "no_secret",
             Self::Config(_) => "config",
         }

@@ -6,6 +6,7 @@
 
 pub mod algo;
 mod clock;
+mod context;
 mod decision;
 mod driver;
 mod error;
@@ -24,6 +25,7 @@ pub mod testing;
 pub mod __private;
 
 pub use clock::{Clock, ManualClock};
+pub use context::{Context, ContextBuilder};
 pub use decision::{Decision, Degraded, Outcome};
 pub use error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
 pub use key::{Key, KeyBuilder, KeyPart, KeyWriter, MaybeKeyPart};

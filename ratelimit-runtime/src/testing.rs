@@ -4,7 +4,8 @@
 //! test has a limiter of its own, on a clock that stands still until the test moves it:
 //!
 //! ```
-//! use ratelimit_runtime::testing;
+//! # extern crate ratelimit_runtime as ratelimit_kit;
+//! use ratelimit_kit::testing;
 //! # use ratelimit_runtime::{Algorithm, Check, Limiter, Rate, RateLimitError, Rule};
 //! # use std::time::Duration;
 //! # static RULE: Rule =
@@ -39,13 +40,19 @@ tokio::task_local! {
 }
 
 /// A limiter on an embedded store of its own, and the clock that moves its time.
+///
+/// A function with `wait` does not wait in real time, nor for the test to move the clock: it moves
+/// the clock itself, by as much as it has to wait, and goes on.
 pub fn limiter() -> (Limiter, ManualClock) {
     let clock = ManualClock::new();
-    let builder = Limiter::builder().clock(Clock::Manual(clock.clone()));
+    let builder = Limiter::builder().clock(Clock::Manual(clock.clone())).waits_pass();
     (builder.embedded(Mode::Enforce), clock)
 }
 
 /// Runs a closure in which limited functions use this limiter, instead of that of the process.
+///
+/// For functions that are not async: a future that the closure makes runs after it, on the limiter
+/// of the process. Use [`with_limiter_async`].
 pub fn with_limiter<R>(limiter: &Limiter, run: impl FnOnce() -> R) -> R {
     LIMITER.sync_scope(limiter.clone(), run)
 }

@@ -30,7 +30,14 @@ pub(super) enum ExprKind {
     /// `a + b`.
     Join(Vec<Expr>),
     /// `@ip`, `@header['name']`: the request's context.
-    Context(String),
+    Context(Context),
+}
+
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) name: String,
+    /// What stands in brackets, and where.
+    pub(super) index: Option<(String, Range<usize>)>,
 }
 
 #[derive(Debug)]

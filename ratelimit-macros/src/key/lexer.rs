@@ -17,6 +17,7 @@ messages! {
     foreign_operator(operator) =
         "`{operator}` is not part of the key language: write the key in Rust, without the quotes \
          around it";
+    other_default() = "a default is written `?:` here, as in `user ?: 'anonymous'`";
     condition() =
         "conditions are not part of the key language: use `when = ..`, or write the key in Rust, \
          without the quotes around it";
@@ -111,6 +112,7 @@ impl<'s> Lexer<'s> {
             ('"' | '`' | '‘' | '’' | '“' | '”', _) => {
                 problem(here(first.len_utf8()), other_quote())
             }
+            ('?' | '|', Some(&("??" | "||"))) => problem(here(2), other_default()),
             ('?' | '=' | '!' | '<' | '>' | '&' | '|', _) => {
                 problem(here(operator.map_or(1, |operator| operator.len())), condition())
             }
@@ -140,5 +142,6 @@ const PUNCTS: [Punct; 11] = [
 ];
 
 /// What other languages have; the longer ones first.
-const OPERATORS: [&str; 17] =
-    ["==", "!=", "<=", ">=", "&&", "||", "=", "!", "<", ">", "&", "|", "-", "*", "/", "%", "^"];
+const OPERATORS: [&str; 18] = [
+    "??", "==", "!=", "<=", ">=", "&&", "||", "=", "!", "<", ">", "&", "|", "-", "*", "/", "%", "^",
+];

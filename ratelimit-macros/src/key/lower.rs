@@ -17,7 +17,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use super::ast::FieldName;
-use super::resolve::{Function, Key, Piece, Place, Value};
+use super::resolve::{Context, Function, Key, Piece, Place, Value};
 
 /// What the tokens refer to.
 pub(super) struct Target<'a> {
@@ -74,6 +74,7 @@ impl Target<'_> {
         match value {
             Value::Constant(text) => quote!(#text),
             Value::Place(place) => self.place(place),
+            Value::Context(context) => self.context(context),
             Value::First(values) => self.first(values),
             Value::Call(function, argument) => {
                 self.call(*function, &self.present(argument), self.span_of(argument))
@@ -115,6 +116,25 @@ impl Target<'_> {
                 quote_spanned!(span=> &#name(#value, #rest))
             }
         }
+    }
+
+    /// A reference to a `KeyPart` that looks at the context of the request.
+    fn context(&self, context: &Context) -> TokenStream {
+        let name = match context {
+            Context::Ip => "Ip",
+            Context::Path => "Path",
+            Context::Method => "Method",
+            Context::User => "User",
+            Context::Tenant => "Tenant",
+            Context::Device => "Device",
+            Context::Header(_) => "Header",
+        };
+        let name = self.function(name, self.at);
+        let header = match context {
+            Context::Header(header) => Some(quote!((#header))),
+            _ => None,
+        };
+        quote!(&#name #header)
     }
 
     fn call(&self, function: Function, value: &TokenStream, span: Span) -> TokenStream {
@@ -181,7 +201,7 @@ impl Target<'_> {
     /// Where the compiler reports a wrong type.
     fn span_of(&self, value: &Value) -> Span {
         match value {
-            Value::Constant(_) => self.at,
+            Value::Constant(_) | Value::Context(_) => self.at,
             Value::Place(place) => self.span_of_place(place),
             Value::Call(_, value) => self.span_of(value),
             Value::First(values) => values.first().map_or(self.at, |value| self.span_of(value)),

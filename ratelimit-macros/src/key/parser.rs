@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::ast::{Call, Expr, ExprKind, Field, FieldName, Key, Path, Root};
+use super::ast::{Call, Context, Expr, ExprKind, Field, FieldName, Key, Path, Root};
 use super::lexer::lex;
 use super::token::{Kind, Punct, Token};
 use super::{Problem, problem};
@@ -306,11 +306,13 @@ impl<'t> Parser<'t> {
             return Err(problem(at, name_missing("@")));
         };
         let mut end = self.advance().end;
+        let mut index = None;
         if let Some(open) = self.eat(Punct::OpenBracket) {
-            let Kind::Text(_) = self.kind() else {
+            let Kind::Text(text) = self.kind() else {
                 return Err(problem(open.start..self.at().end, header_missing()));
             };
-            self.advance();
+            let text = text.clone();
+            index = Some((text, self.advance()));
             let Some(close) = self.eat(Punct::CloseBracket) else {
                 return Err(problem(open, not_closed("[")));
             };
@@ -318,7 +320,8 @@ impl<'t> Parser<'t> {
         } else if name == "header" {
             return Err(problem(at.start..end, header_missing()));
         }
-        Ok(Expr { kind: ExprKind::Context(name.clone()), at: at.start..end })
+        let context = Context { name: name.clone(), index };
+        Ok(Expr { kind: ExprKind::Context(context), at: at.start..end })
     }
 
     fn path(&mut self, name: &str) -> Result<Expr, Problem> {

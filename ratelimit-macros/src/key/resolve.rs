@@ -47,8 +47,13 @@ messages! {
         "`{path}` may be missing: write what stands for it then, as in `{path} ?: 'anonymous'`";
     empty_default() =
         "an empty default is no key: write what stands for the missing value, as in `?: 'anonymous'`";
-    context_reserved(name) =
-        "`@{name}` is not available yet: take it as an argument of the function";
+    unknown_context(name, there) = "a request has no `@{name}`; there are {there}";
+    unknown_context_suggestion(name, suggestion, there) =
+        "a request has no `@{name}`: did you mean `@{suggestion}`? there are {there}";
+    context_has_no_index(name) =
+        "`@{name}` is one value and takes no index: only `@header` does, as in `@header['x-api-key']`";
+    no_header_name() =
+        "this is no name of a header: letters, digits and `-` make one, as in `@header['x-api-key']`";
     placeholder_in_text(name) =
         "`{name}` in quotes is text, so all callers would share one budget: \
          names stand outside, as in `'sms:' + phone`";
@@ -73,6 +78,7 @@ pub(super) enum Piece {
 pub(super) enum Value {
     Constant(String),
     Place(Place),
+    Context(Context),
     Call(Function, Box<Value>),
     /// The first of these that is there; the last one always is.
     First(Vec<Value>),
@@ -86,6 +92,27 @@ pub(super) struct Place {
     /// The fields behind each `?.`.
     pub(super) behind: Vec<Vec<FieldName>>,
 }
+
+/// What a request's context has.
+pub(super) enum Context {
+    Ip,
+    Path,
+    Method,
+    User,
+    Tenant,
+    Device,
+    /// In lower case.
+    Header(String),
+}
+
+impl Context {
+    const fn may_be_absent(&self) -> bool {
+        matches!(self, Self::User | Self::Tenant | Self::Device | Self::Header(_))
+    }
+}
+
+/// The names after `@`.
+const CONTEXT: [&str; 7] = ["ip", "path", "method", "user", "tenant", "device", "header"];
 
 #[derive(Clone, Copy)]
 pub(super) enum Function {
@@ -163,13 +190,53 @@ impl Resolver<'_> {
             ExprKind::Path(path) => self.place(path, &expr.at, absent).map(Value::Place),
             ExprKind::Call(call) => self.call(call, absent),
             ExprKind::First(values) => self.first(values),
-            ExprKind::Context(name) => {
-                self.report(&expr.at, context_reserved(name));
-                None
+            ExprKind::Context(context) => {
+                let value = self.context(context, &expr.at)?;
+                if absent == Absent::Refused && value.may_be_absent() {
+                    let written = self.source.get(expr.at.clone()).unwrap_or_default();
+                    self.report(&expr.at, default_missing(written));
+                    return None;
+                }
+                Some(Value::Context(value))
             }
             // Where it is allowed, `pieces` has taken it apart.
             ExprKind::Join(_) => None,
         }
+    }
+
+    fn context(&mut self, context: &ast::Context, at: &Range<usize>) -> Option<Context> {
+        let ast::Context { name, index } = context;
+        let value = match name.as_str() {
+            "ip" => Context::Ip,
+            "path" => Context::Path,
+            "method" => Context::Method,
+            "user" => Context::User,
+            "tenant" => Context::Tenant,
+            "device" => Context::Device,
+            "header" => {
+                let (header, at) = index.as_ref()?;
+                if header.is_empty() || !header.chars().all(is_in_header_name) {
+                    self.report(at, no_header_name());
+                    return None;
+                }
+                return Some(Context::Header(header.to_lowercase()));
+            }
+            name => {
+                let there: Vec<String> = CONTEXT.iter().map(|name| format!("`@{name}`")).collect();
+                let there = there.join(", ");
+                let message = match symbol::nearest(&name.to_lowercase(), CONTEXT.into_iter()) {
+                    Some(suggestion) => unknown_context_suggestion(name, suggestion, there),
+                    None => unknown_context(name, there),
+                };
+                self.report(at, message);
+                return None;
+            }
+        };
+        if let Some((_, at)) = index {
+            self.report(at, context_has_no_index(name));
+            return None;
+        }
+        Some(value)
     }
 
     fn first(&mut self, values: &[Expr]) -> Option<Value> {
@@ -374,6 +441,11 @@ fn as_written(name: &Name<'_>) -> String {
 /// `` `a`, `b` ``.
 fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The characters that RFC 9110 allows in the name of a field.
+fn is_in_header_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
 }
 
 /// Other expression languages call the arguments `p0` and `a0`.

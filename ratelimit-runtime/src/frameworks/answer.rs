@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::RateLimitError;
+use crate::error::{Mistake, RateLimitError};
 
 /// The media type of [`HttpAnswer::body`].
 pub(super) const MEDIA_TYPE: &str = "application/problem+json";
@@ -10,6 +10,7 @@ pub(super) const MEDIA_TYPE: &str = "application/problem+json";
 /// A problem document (RFC 9457). It names no rule, no key and no server: those are nobody's
 /// business outside.
 pub(super) struct HttpAnswer {
+    #[cfg(feature = "axum")]
     pub(super) status: u16,
     /// For `Retry-After`: whole seconds, rounded up and at least 1, so that a client that waits as
     /// told is not too early.
@@ -32,7 +33,12 @@ impl HttpAnswer {
                 ("Service Unavailable", "the rate limit cannot be decided".to_owned())
             }
             (RateLimitError::Mistake(mistake), _) if mistake.is_callers() => {
-                ("Bad Request", "the request cannot be rate limited".to_owned())
+                let detail = match mistake {
+                    Mistake::EmptyKey { .. } => "what the request is limited by is empty",
+                    Mistake::CostExceedsCapacity { .. } => "the request is larger than the limit",
+                    _ => "the request cannot be rate limited",
+                };
+                ("Bad Request", detail.to_owned())
             }
             (RateLimitError::Mistake(_), _) => {
                 ("Internal Server Error", "the rate limit is not set up".to_owned())
@@ -42,7 +48,12 @@ impl HttpAnswer {
         let body = format!(
             r#"{{"type":"about:blank","title":"{title}","status":{status},"detail":"{detail}"}}"#
         );
-        Self { status, retry_after, body }
+        Self {
+            #[cfg(feature = "axum")]
+            status,
+            retry_after,
+            body,
+        }
     }
 }
 
@@ -55,7 +66,7 @@ fn whole_seconds(wait: Duration) -> u64 {
 mod tests {
     use super::*;
     use crate::clock::{Clock, ManualClock};
-    use crate::error::{ConfigError, Mistake};
+    use crate::error::ConfigError;
     use crate::limiter::Limiter;
     use crate::rule::{Algorithm, Check, Rule};
 

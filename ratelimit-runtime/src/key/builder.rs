@@ -2,11 +2,11 @@
 
 use std::mem;
 
-use super::Key;
 use super::escape::Kind;
 use super::functions;
 use super::part::{KeyPart, KeyWriter, MaybeKeyPart};
 use super::shorten::Bounded;
+use super::{Flaws, Key};
 
 /// Builds a [`Key`] from literal text and values.
 ///
@@ -26,8 +26,7 @@ pub struct KeyBuilder<'s> {
     secret: Option<&'s [u8]>,
     /// The text ends in a value: what follows must begin with `:`.
     after_value: bool,
-    empty_value: bool,
-    needs_secret: bool,
+    flaws: Flaws,
 }
 
 impl Default for KeyBuilder<'_> {
@@ -46,13 +45,7 @@ impl<'s> KeyBuilder<'s> {
     /// Nothing yet; `hash(..)` in a key expression uses this secret.
     #[inline]
     pub const fn with_secret(secret: Option<&'s [u8]>) -> Self {
-        Self {
-            text: Bounded::new(),
-            secret,
-            after_value: false,
-            empty_value: false,
-            needs_secret: false,
-        }
+        Self { text: Bounded::new(), secret, after_value: false, flaws: Flaws::NONE }
     }
 
     /// Appends text of the program itself: its `:` are kept. It is `'static` because anything that
@@ -75,9 +68,10 @@ impl<'s> KeyBuilder<'s> {
         self.separate();
         let mut writer = KeyWriter::of_key(&mut self.text, self.secret);
         value.append_to(&mut writer);
-        let (wrote, secret_missing) = writer.outcome();
-        self.empty_value |= !wrote;
-        self.needs_secret |= secret_missing;
+        let outcome = writer.outcome();
+        self.flaws.empty |= !outcome.wrote;
+        self.flaws.needs_secret |= outcome.secret_missing;
+        self.flaws.needs_context |= outcome.context_missing;
         self.after_value = true;
         self
     }
@@ -117,9 +111,9 @@ impl<'s> KeyBuilder<'s> {
     #[inline]
     #[must_use]
     pub fn finish(&mut self) -> Key {
-        let Self { text, empty_value, needs_secret, .. } =
-            mem::replace(self, Self::with_secret(self.secret));
-        Key { empty: empty_value || text.is_empty(), needs_secret, text: text.finish() }
+        let Self { text, mut flaws, .. } = mem::replace(self, Self::with_secret(self.secret));
+        flaws.empty |= text.is_empty();
+        Key { flaws, text: text.finish() }
     }
 
     #[inline]

@@ -13,12 +13,18 @@
 
 mod builder;
 mod escape;
-pub mod functions;
+mod functions;
 mod part;
 mod shorten;
 #[cfg(test)]
 mod tests;
 mod text;
+
+/// What key expressions are made of.
+pub mod expressions {
+    pub use super::functions::*;
+    pub use crate::context::{Device, Header, Ip, Method, Path, Tenant, User};
+}
 
 use std::fmt;
 
@@ -46,14 +52,25 @@ use text::Text;
 #[derive(Clone)]
 pub struct Key {
     text: Text,
+    flaws: Flaws,
+}
+
+/// What keeps a key from being decided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Flaws {
     empty: bool,
     needs_secret: bool,
+    needs_context: bool,
+}
+
+impl Flaws {
+    const NONE: Self = Self { empty: false, needs_secret: false, needs_context: false };
 }
 
 impl Key {
     /// The key of a rule that has one budget for everybody.
     pub fn whole_rule() -> Self {
-        Self { text: Text::new(), empty: false, needs_secret: false }
+        Self { text: Text::new(), flaws: Flaws::NONE }
     }
 
     /// A key of several values, in their order.
@@ -87,14 +104,22 @@ impl Key {
     /// share one budget by accident.
     #[inline]
     pub fn has_empty_value(&self) -> bool {
-        self.empty
+        self.flaws.empty
     }
 
     /// Whether the key contains a `hash(..)` that could not be computed because the limiter has
     /// no secret. A limiter does not decide such a key either.
     #[inline]
     pub fn needs_secret(&self) -> bool {
-        self.needs_secret
+        self.flaws.needs_secret
+    }
+
+    /// Whether the key contains something of a request, like `@ip`, and there was no
+    /// [`Context`](crate::Context), or none that has it. A limiter does not decide such a key
+    /// either.
+    #[inline]
+    pub fn needs_context(&self) -> bool {
+        self.flaws.needs_context
     }
 }
 
@@ -113,9 +138,7 @@ impl From<&Key> for Key {
 
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-            && self.empty == other.empty
-            && self.needs_secret == other.needs_secret
+        self.as_str() == other.as_str() && self.flaws == other.flaws
     }
 }
 

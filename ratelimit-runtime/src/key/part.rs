@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::{
     NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize, NonZeroU8,
     NonZeroU16, NonZeroU32, NonZeroU64, NonZeroU128, NonZeroUsize,
@@ -15,12 +15,14 @@ use super::shorten::Bounded;
 use super::text::Text;
 
 /// A value that can be part of a key: text, characters, whole numbers, booleans, addresses, and
-/// references and pointers to those.
+/// references and pointers to those. Of a
+/// socket address the IP address counts.
 ///
 /// Own types say in one line what names them:
 ///
 /// ```
-/// use ratelimit_runtime::{KeyBuilder, KeyPart, KeyWriter};
+/// # extern crate ratelimit_runtime as ratelimit_kit;
+/// use ratelimit_kit::{KeyBuilder, KeyPart, KeyWriter};
 ///
 /// struct UserId(u64);
 ///
@@ -55,6 +57,14 @@ pub struct KeyWriter<'k> {
     secret: Option<&'k [u8]>,
     wrote: bool,
     secret_missing: bool,
+    context_missing: bool,
+}
+
+/// How writing a value went.
+pub(super) struct Outcome {
+    pub(super) wrote: bool,
+    pub(super) secret_missing: bool,
+    pub(super) context_missing: bool,
 }
 
 enum Out<'k> {
@@ -67,7 +77,13 @@ enum Out<'k> {
 impl<'k> KeyWriter<'k> {
     #[inline]
     pub(super) fn of_key(key: &'k mut Bounded, secret: Option<&'k [u8]>) -> Self {
-        Self { out: Out::Key(key), secret, wrote: false, secret_missing: false }
+        Self {
+            out: Out::Key(key),
+            secret,
+            wrote: false,
+            secret_missing: false,
+            context_missing: false,
+        }
     }
 
     /// Appends text, escaped as needed.
@@ -96,14 +112,15 @@ impl<'k> KeyWriter<'k> {
         }
     }
 
-    /// Appends the value; whether it wrote anything, or could not for want of a secret.
+    /// Appends the value; whether it wrote anything, or could not for want of a secret or of a
+    /// request's context.
     #[inline]
     pub(super) fn try_append<T: KeyPart + ?Sized>(&mut self, value: &T) -> bool {
         let before = std::mem::take(&mut self.wrote);
         value.append_to(self);
         let wrote = self.wrote;
         self.wrote |= before;
-        wrote || self.secret_missing
+        wrote || self.secret_missing || self.context_missing
     }
 
     /// The value's text as it is, for a function of the key language.
@@ -114,9 +131,11 @@ impl<'k> KeyWriter<'k> {
             secret: self.secret,
             wrote: false,
             secret_missing: false,
+            context_missing: false,
         };
         value.append_to(&mut plain);
         self.secret_missing |= plain.secret_missing;
+        self.context_missing |= plain.context_missing;
         text
     }
 
@@ -129,10 +148,29 @@ impl<'k> KeyWriter<'k> {
         self.secret_missing = true;
     }
 
-    /// Whether anything was written, and whether a secret was missing.
+    /// There is no request, of which the value is a part.
+    pub(crate) fn miss_context(&mut self) {
+        self.context_missing = true;
+    }
+
+    /// Appends bytes: text as it is, and what is no UTF-8 byte by byte.
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
+        for chunk in bytes.utf8_chunks() {
+            self.push_str(chunk.valid());
+            for byte in chunk.invalid() {
+                // As what it cannot be in a text: a `%` in a text is escaped itself.
+                let mut escape = arrayvec::ArrayString::<3>::new();
+                let _ = write!(escape, "%{byte:02X}");
+                self.push_plain(&escape);
+            }
+        }
+    }
+
+    /// Whether anything was written, and what was missing.
     #[inline]
-    pub(super) fn outcome(self) -> (bool, bool) {
-        (self.wrote, self.secret_missing)
+    pub(super) fn outcome(self) -> Outcome {
+        let Self { wrote, secret_missing, context_missing, .. } = self;
+        Outcome { wrote, secret_missing, context_missing }
     }
 }
 
@@ -237,6 +275,13 @@ impl KeyPart for IpAddr {
     }
 }
 
+/// Only the address: the port changes with every connection.
+impl KeyPart for SocketAddr {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        self.ip().append_to(key);
+    }
+}
+
 #[cfg(feature = "uuid")]
 impl KeyPart for uuid::Uuid {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
@@ -279,6 +324,7 @@ pub trait HasDefault {}
 #[doc(hidden)]
 pub struct OptionOf<T>(std::marker::PhantomData<T>);
 
+#[doc(hidden)]
 impl<T> KeyPart for Option<T>
 where
     OptionOf<T>: HasDefault,

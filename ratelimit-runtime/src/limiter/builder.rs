@@ -46,6 +46,7 @@ pub struct LimiterBuilder {
     prefix: String,
     key_secret: Option<Box<[u8]>>,
     connect_timeout: Duration,
+    waits_pass: bool,
     #[cfg(feature = "redis")]
     tls: Tls,
 }
@@ -77,6 +78,7 @@ impl Limiter {
             prefix: "rate:limit".to_owned(),
             key_secret: None,
             connect_timeout: Duration::from_secs(1),
+            waits_pass: false,
             #[cfg(feature = "redis")]
             tls: Tls::default(),
         }
@@ -242,6 +244,13 @@ impl LimiterBuilder {
         Ok(self.over(store, blocking, mode))
     }
 
+    /// For tests: see [`testing::limiter`](crate::testing::limiter).
+    #[cfg(feature = "testing")]
+    pub(crate) fn waits_pass(mut self) -> Self {
+        self.waits_pass = true;
+        self
+    }
+
     /// A limiter that decides in this process.
     pub(crate) fn embedded(self, mode: Mode) -> Limiter {
         let store = Embedded::new().with_max_keys(self.max_keys).with_clock(self.clock.clone());
@@ -259,6 +268,7 @@ impl LimiterBuilder {
             mode,
             fallback,
             health: Health::default(),
+            waits_pass: self.waits_pass,
             key_secret: self.key_secret,
         };
         Limiter { shared: Arc::new(shared) }

@@ -53,6 +53,8 @@ struct Shared {
     mode: Mode,
     fallback: Fallback,
     health: Health,
+    /// Whether a wait on a manual clock moves that clock, instead of waiting for somebody else to.
+    waits_pass: bool,
     /// For `hash(…)` in keys.
     key_secret: Option<Box<[u8]>>,
 }
@@ -139,10 +141,16 @@ impl Limiter {
         self.shared.store.ready().await
     }
 
+    /// As [`ready`](Self::ready), for programs that are not async.
+    pub fn ready_blocking(&self) -> Result<(), StoreError> {
+        driver::block_on(self.ready())
+    }
+
     /// Waits, on the limiter's clock.
     #[doc(hidden)]
     pub async fn sleep(&self, span: Duration) {
         match &self.shared.clock {
+            Clock::Manual(clock) if self.shared.waits_pass => clock.advance(span),
             Clock::Manual(clock) => clock.sleep(span).await,
             Clock::Server | Clock::Caller => driver::sleep(span).await,
         }
@@ -152,6 +160,7 @@ impl Limiter {
     #[doc(hidden)]
     pub fn sleep_blocking(&self, span: Duration) {
         match &self.shared.clock {
+            Clock::Manual(clock) if self.shared.waits_pass => clock.advance(span),
             Clock::Manual(clock) => driver::block_on(clock.sleep(span)),
             Clock::Server | Clock::Caller => std::thread::sleep(span),
         }
@@ -276,6 +285,9 @@ fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
         let (rule, key) = (check.rule(), check.key());
         let name = || rule.name().to_owned();
         let group = check.current_group();
+        if key.needs_context() || group.is_some_and(Key::needs_context) {
+            return Err(Mistake::NoContext { rule: name() });
+        }
         if key.has_empty_value() || group.is_some_and(Key::has_empty_value) {
             return Err(Mistake::EmptyKey { rule: name() });
         }

@@ -1,0 +1,166 @@
+//! What keys say of a request: `@ip`, `@user`, `@header['name']`. Called by expansions only.
+//!
+//! Each looks at the context when it is written, and copies nothing. Without a context, or without
+//! what is always in that of a request, the key says so: there is no budget that all calls without
+//! one share.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use super::{Address, CURRENT, Inner};
+use crate::key::{KeyPart, KeyWriter};
+
+/// `@ip`
+pub struct Ip;
+/// `@path`
+pub struct Path;
+/// `@method`
+pub struct Method;
+/// `@user`
+pub struct User;
+/// `@tenant`
+pub struct Tenant;
+/// `@device`
+pub struct Device;
+/// `@header['name']`, with the name in lower case
+pub struct Header(pub &'static str);
+
+/// Writes something that the context of a request always has.
+fn always<T>(key: &mut KeyWriter<'_>, part: impl FnOnce(&Inner, &mut KeyWriter<'_>) -> Option<T>) {
+    let wrote = CURRENT.try_with(|context| part(&context.inner, key)).ok().flatten();
+    if wrote.is_none() {
+        key.miss_context();
+    }
+}
+
+/// Writes something that may not be there.
+fn maybe(key: &mut KeyWriter<'_>, part: impl FnOnce(&Inner, &mut KeyWriter<'_>) -> Option<()>) {
+    if CURRENT.try_with(|context| part(&context.inner, key)).is_err() {
+        key.miss_context();
+    }
+}
+
+impl KeyPart for Ip {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        always(key, |context, key| context.ip.map(|address| address.append_to(key)));
+    }
+}
+
+impl KeyPart for Address {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        match self.ip {
+            IpAddr::V6(ip) if self.v6_bits < 128 => {
+                let host = 128 - u32::from(self.v6_bits);
+                let mask = u128::MAX.checked_shl(host).unwrap_or(0);
+                Ipv6Addr::from_bits(ip.to_bits() & mask).append_to(key);
+                key.push_str("/");
+                self.v6_bits.append_to(key);
+            }
+            ip => ip.append_to(key),
+        }
+    }
+}
+
+impl KeyPart for Path {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        always(key, |context, key| context.path.as_deref().map(|path| key.push_str(path)));
+    }
+}
+
+impl KeyPart for Method {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        always(key, |context, key| context.method.as_deref().map(|method| key.push_str(method)));
+    }
+}
+
+impl KeyPart for User {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        maybe(key, |context, key| context.user.as_deref().map(|user| key.push_str(user)));
+    }
+}
+
+impl KeyPart for Tenant {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        maybe(key, |context, key| context.tenant.as_deref().map(|tenant| key.push_str(tenant)));
+    }
+}
+
+impl KeyPart for Device {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        maybe(key, |context, key| context.device.as_deref().map(|device| key.push_str(device)));
+    }
+}
+
+impl KeyPart for Header {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        maybe(key, |context, key| context.headers.get(self.0).map(|value| key.push_bytes(value)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Context;
+    use crate::key::{Key, KeyBuilder};
+
+    fn key(part: &impl KeyPart, context: crate::context::ContextBuilder) -> Key {
+        context.build().scope_blocking(|| KeyBuilder::new().value(part).finish())
+    }
+
+    fn ip(address: &str) -> String {
+        let address = address.parse().unwrap();
+        key(&Ip, Context::builder().ip(address)).as_str().to_owned()
+    }
+
+    #[test]
+    fn addresses_of_one_customer_are_one_key() {
+        assert_eq!(ip("192.0.2.1"), "192.0.2.1");
+        assert_eq!(ip("::ffff:192.0.2.1"), "192.0.2.1");
+        assert_eq!(ip("2001:db8:1:2:3:4:5:6"), ip("2001:db8:1:2::1"));
+        assert_ne!(ip("2001:db8:1:2::1"), ip("2001:db8:1:3::1"));
+        let address = "2001:db8:1:2:3:4:5:6".parse().unwrap();
+        let within = |bits| key(&Ip, Context::builder().ip_within(address, bits));
+        assert_eq!(within(128).as_str(), "2001%3Adb8%3A1%3A2%3A3%3A4%3A5%3A6");
+        assert_eq!(within(32).as_str(), "2001%3Adb8%3A%3A/32");
+        assert_eq!(within(0).as_str(), "%3A%3A/0");
+    }
+
+    #[test]
+    fn without_a_context_there_is_no_key() {
+        let parts: [&dyn KeyPart; 7] = [&Ip, &Path, &Method, &User, &Tenant, &Device, &Header("x")];
+        for part in parts {
+            assert!(KeyBuilder::new().value(part).finish().needs_context());
+            let with_default = KeyBuilder::new().value_or(part, "nobody").finish();
+            assert!(with_default.needs_context(), "a default is for requests");
+        }
+        // Nor without what every request has.
+        assert!(key(&Ip, Context::builder()).needs_context());
+        assert!(key(&Path, Context::builder()).needs_context());
+        assert!(key(&Method, Context::builder()).needs_context());
+    }
+
+    #[test]
+    fn what_is_not_there_has_a_default() {
+        let context = || Context::builder().user("ann").header("X-Key", "k");
+        let with = |part: &dyn KeyPart| {
+            let build = || KeyBuilder::new().value_or(part, "none").finish().as_str().to_owned();
+            context().build().scope_blocking(build)
+        };
+        assert_eq!((&*with(&User), &*with(&Tenant), &*with(&Device)), ("ann", "none", "none"));
+        assert_eq!((&*with(&Header("x-key")), &*with(&Header("y"))), ("k", "none"));
+    }
+
+    #[test]
+    fn headers_of_any_bytes_are_different_keys() {
+        let values: [&[u8]; 8] =
+            [b"a", b"%FF", b"\xff", b"\xfe", b"a\xff", b"\xc3\xa9", b"\xc3", "\u{fffd}".as_bytes()];
+        let mut keys: Vec<String> = values
+            .iter()
+            .map(|value| key(&Header("x"), Context::builder().header("x", *value)))
+            .map(|key| key.as_str().to_owned())
+            .collect();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), values.len(), "{keys:?}");
+        assert!(key(&Header("x"), Context::builder().header("x", "")).has_empty_value());
+    }
+}

@@ -1,0 +1,198 @@
+//! What is known of the request that is being served: for `@ip`, `@user` and the like in keys.
+
+mod headers;
+mod key;
+
+use std::fmt;
+use std::future::Future;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use self::headers::Headers;
+pub use self::key::{Device, Header, Ip, Method, Path, Tenant, User};
+
+tokio::task_local! {
+    static CURRENT: Context;
+}
+
+/// What is known of the request that is being served.
+///
+/// A layer or middleware of a web framework makes one of each request. Work of another kind can make
+/// its own:
+///
+/// ```
+/// # use ratelimit_runtime::Context;
+/// # fn handle_message() {}
+/// # let sender = "ann";
+/// let context = Context::builder().user(sender).build();
+/// context.scope_blocking(|| handle_message()); // here, a key can say `@user ?: 'nobody'`
+/// ```
+///
+/// It belongs to the task that serves the request. Work that is spawned takes it along when told to:
+///
+/// ```
+/// # use ratelimit_runtime::Context;
+/// # async fn later() {}
+/// # fn spawn(_: impl Future<Output = ()>) {}
+/// # let context = Context::builder().build();
+/// # context.scope_blocking(|| {
+/// if let Some(context) = Context::current() {
+///     spawn(context.scope(later()));
+/// }
+/// # });
+/// ```
+///
+/// Cheap to clone; clones are one context.
+#[derive(Clone)]
+pub struct Context {
+    inner: Arc<Inner>,
+}
+
+/// Makes a [`Context`].
+#[derive(Default)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct ContextBuilder {
+    inner: Inner,
+}
+
+#[derive(Default)]
+struct Inner {
+    ip: Option<Address>,
+    path: Option<Box<str>>,
+    method: Option<Box<str>>,
+    user: Option<Box<str>>,
+    tenant: Option<Box<str>>,
+    device: Option<Box<str>>,
+    headers: Headers,
+}
+
+/// An address, and how many bits of it count if it is one of IPv6.
+#[derive(Clone, Copy)]
+struct Address {
+    ip: IpAddr,
+    v6_bits: u8,
+}
+
+/// One customer of a provider has at least a /64 to take addresses from.
+const V6_BITS: u8 = 64;
+
+impl Context {
+    /// Starts with nothing.
+    pub fn builder() -> ContextBuilder {
+        ContextBuilder::default()
+    }
+
+    /// The context of the request that this task serves.
+    pub fn current() -> Option<Self> {
+        CURRENT.try_with(Self::clone).ok()
+    }
+
+    /// Runs a future in this context.
+    pub async fn scope<F: Future>(self, future: F) -> F::Output {
+        CURRENT.scope(self, future).await
+    }
+
+    /// Runs a closure in this context, and what it calls on its own thread.
+    pub fn scope_blocking<R>(self, run: impl FnOnce() -> R) -> R {
+        CURRENT.sync_scope(self, run)
+    }
+
+    /// The client's address.
+    pub fn ip(&self) -> Option<IpAddr> {
+        self.inner.ip.map(|address| address.ip)
+    }
+
+    /// The user, if the application has said who it is.
+    pub fn user(&self) -> Option<&str> {
+        self.inner.user.as_deref()
+    }
+
+    /// The tenant, if the application has said which one it is.
+    pub fn tenant(&self) -> Option<&str> {
+        self.inner.tenant.as_deref()
+    }
+
+    /// The device, if the application has said which one it is.
+    pub fn device(&self) -> Option<&str> {
+        self.inner.device.as_deref()
+    }
+}
+
+impl ContextBuilder {
+    /// The client's address: `@ip`. An IPv6 address stands for its /64.
+    pub fn ip(self, ip: IpAddr) -> Self {
+        self.ip_within(ip, V6_BITS)
+    }
+
+    /// The client's address, of which so many bits count if it is one of IPv6.
+    pub fn ip_within(mut self, ip: IpAddr, v6_bits: u8) -> Self {
+        self.inner.ip = Some(Address { ip: ip.to_canonical(), v6_bits });
+        self
+    }
+
+    /// The path of the request: `@path`.
+    pub fn path(mut self, path: impl Into<Box<str>>) -> Self {
+        self.inner.path = Some(path.into());
+        self
+    }
+
+    /// The method of the request: `@method`.
+    pub fn method(mut self, method: impl Into<Box<str>>) -> Self {
+        self.inner.method = Some(method.into());
+        self
+    }
+
+    /// Who makes the request: `@user`.
+    pub fn user(mut self, user: impl Into<Box<str>>) -> Self {
+        self.inner.user = Some(user.into());
+        self
+    }
+
+    /// For which tenant: `@tenant`.
+    pub fn tenant(mut self, tenant: impl Into<Box<str>>) -> Self {
+        self.inner.tenant = Some(tenant.into());
+        self
+    }
+
+    /// From which device: `@device`.
+    pub fn device(mut self, device: impl Into<Box<str>>) -> Self {
+        self.inner.device = Some(device.into());
+        self
+    }
+
+    /// A header: `@header['name']`. Of several with one name the first counts.
+    pub fn header(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
+        self.inner.headers.add(name, value.into());
+        self
+    }
+
+    /// The finished context.
+    pub fn build(self) -> Context {
+        Context { inner: Arc::new(self.inner) }
+    }
+}
+
+/// What is known, and not what is: it names people.
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// What is known, and not what is: it names people.
+impl fmt::Debug for ContextBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("ip", &self.ip.is_some())
+            .field("user", &self.user.is_some())
+            .field("tenant", &self.tenant.is_some())
+            .field("device", &self.device.is_some())
+            .finish_non_exhaustive()
+    }
+}
