@@ -13,7 +13,7 @@ pub use self::call::Call;
 pub use self::number::{Count, IntoRate, IntoWindow};
 pub use self::run::Run;
 use crate::error::RateLimitError;
-pub use crate::key::{KeyBuilder, expressions as key};
+pub use crate::key::{KeyBuilder, functions as key};
 use crate::reject::FromRateLimitError;
 pub use crate::reject::OrLimited;
 use crate::rule::Rate;

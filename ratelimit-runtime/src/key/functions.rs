@@ -8,6 +8,7 @@ use sha2::Sha256;
 
 use super::part::{KeyPart, KeyWriter, MaybeKeyPart, Optional};
 use super::shorten::hex128;
+pub use crate::context::{Device, Header, Ip, Method, Path, Tenant, User};
 
 /// `a?.b`: what is in the `Option`.
 #[inline]

@@ -13,18 +13,12 @@
 
 mod builder;
 mod escape;
-mod functions;
+pub mod functions;
 mod part;
 mod shorten;
 #[cfg(test)]
 mod tests;
 mod text;
-
-/// What key expressions are made of.
-pub mod expressions {
-    pub use super::functions::*;
-    pub use crate::context::{Device, Header, Ip, Method, Path, Tenant, User};
-}
 
 use std::fmt;
 
