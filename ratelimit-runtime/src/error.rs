@@ -283,6 +283,9 @@ pub enum ConfigError {
     /// The prefix of all keys is longer than 64 bytes, or has braces, blanks or control characters.
     #[error("the key prefix must be 1 to 64 bytes without braces, blanks or control characters")]
     Prefix,
+    /// A proxy that is to be trusted is neither a network nor an address.
+    #[error("a trusted proxy must be an address or a network, like 10.0.0.0/8")]
+    Network,
     /// The deadline, or the time for connecting, is zero.
     #[error("the deadline of a check and the time for connecting must be longer than zero")]
     Deadline,

@@ -20,6 +20,8 @@ pub mod store;
 mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "tower")]
+mod web;
 
 #[doc(hidden)]
 pub mod __private;
@@ -28,8 +30,14 @@ pub use clock::{Clock, ManualClock};
 pub use context::{Context, ContextBuilder};
 pub use decision::{Decision, Degraded, Outcome};
 pub use error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
+#[cfg(feature = "actix")]
+pub use frameworks::RateLimitMiddleware;
+#[cfg(feature = "tower")]
+pub use frameworks::{RateLimitService, RefusalBody};
 pub use key::{Key, KeyBuilder, KeyPart, KeyWriter, MaybeKeyPart};
 pub use limiter::{Limiter, LimiterBuilder};
 pub use reject::FromRateLimitError;
 pub use rule::{Algorithm, Check, Mode, OnError, Rate, Rule};
 pub use store::Store;
+#[cfg(feature = "tower")]
+pub use web::{Answers, Body, ClientIp, Fields, RateLimitLayer, Request};

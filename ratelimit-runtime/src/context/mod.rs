@@ -2,14 +2,21 @@
 
 mod headers;
 mod key;
+#[cfg(feature = "tower")]
+mod told;
 
 use std::fmt;
 use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use crate::decision::Decision;
+use crate::rule::Check;
+
 use self::headers::Headers;
 pub use self::key::{Device, Header, Ip, Method, Path, Tenant, User};
+#[cfg(feature = "tower")]
+pub(crate) use self::told::Told;
 
 tokio::task_local! {
     static CURRENT: Context;
@@ -64,6 +71,12 @@ struct Inner {
     tenant: Option<Box<str>>,
     device: Option<Box<str>>,
     headers: Headers,
+    /// What rules have said so far.
+    #[cfg(feature = "tower")]
+    told: parking_lot::Mutex<Vec<Told>>,
+    /// How refusals are answered.
+    #[cfg(feature = "tower")]
+    answers: crate::web::Answers,
 }
 
 /// An address, and how many bits of it count if it is one of IPv6.
@@ -95,6 +108,33 @@ impl Context {
     /// Runs a closure in this context, and what it calls on its own thread.
     pub fn scope_blocking<R>(self, run: impl FnOnce() -> R) -> R {
         CURRENT.sync_scope(self, run)
+    }
+
+    /// Keeps what a decision says, for the headers of the response.
+    #[inline]
+    #[cfg_attr(not(feature = "tower"), expect(clippy::missing_const_for_fn, reason = "as with it"))]
+    pub(crate) fn tell(checks: &[Check<'_>], decision: &Decision) {
+        #[cfg(feature = "tower")]
+        let _ = CURRENT.try_with(|context| {
+            let told = checks.iter().zip(decision.outcomes());
+            let enforced = told.filter(|(_, outcome)| !outcome.shadow);
+            let told = enforced.map(|(check, outcome)| Told::new(check, outcome));
+            context.inner.told.lock().extend(told);
+        });
+        #[cfg(not(feature = "tower"))]
+        let _ = (checks, decision);
+    }
+
+    /// What rules have said so far.
+    #[cfg(feature = "tower")]
+    pub(crate) fn told(&self) -> Vec<Told> {
+        std::mem::take(&mut self.inner.told.lock())
+    }
+
+    /// How refusals are answered here.
+    #[cfg(feature = "tower")]
+    pub(crate) fn answers() -> crate::web::Answers {
+        CURRENT.try_with(|context| context.inner.answers.clone()).unwrap_or_default()
     }
 
     /// The client's address.
@@ -163,6 +203,20 @@ impl ContextBuilder {
     /// A header: `@header['name']`. Of several with one name the first counts.
     pub fn header(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
         self.inner.headers.add(name, value.into());
+        self
+    }
+
+    /// All headers of a request.
+    #[cfg(feature = "tower")]
+    pub(crate) fn headers(mut self, headers: http::HeaderMap) -> Self {
+        self.inner.headers = Headers::from(headers);
+        self
+    }
+
+    /// How refusals are answered.
+    #[cfg(feature = "tower")]
+    pub(crate) fn answers(mut self, answers: crate::web::Answers) -> Self {
+        self.inner.answers = answers;
         self
     }
 

@@ -1,27 +1,16 @@
-//! axum, and everything else whose responses are those of the `http` crate.
+//! axum.
 
-use axum_core::body::Body;
-use axum_core::response::{IntoResponse, Response};
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderValue, StatusCode};
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
 
-use super::answer::{HttpAnswer, MEDIA_TYPE};
 use crate::error::RateLimitError;
 use crate::reject::{FromRateLimitError, NoAnswer, OrLimited};
 
-/// 429 with `Retry-After`, 503, 400 or 500, each with a problem document.
+/// 429 with `Retry-After`, 503, 400 or 500, each with a problem document, or with what the
+/// [layer](crate::RateLimitLayer::answers) says.
 impl IntoResponse for RateLimitError {
     fn into_response(self) -> Response {
-        let answer = HttpAnswer::to(&self);
-        let mut response = Response::new(Body::from(answer.body));
-        *response.status_mut() =
-            StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
-        if let Some(seconds) = answer.retry_after {
-            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        response
+        self.http_response().map(Body::from)
     }
 }
 

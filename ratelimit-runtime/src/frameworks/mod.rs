@@ -3,9 +3,16 @@
 
 #[cfg(feature = "actix")]
 mod actix;
-#[cfg(any(feature = "actix", feature = "axum"))]
-mod answer;
 #[cfg(feature = "axum")]
 mod axum;
 #[cfg(feature = "tonic")]
 mod tonic;
+#[cfg(feature = "tower")]
+mod tower;
+
+#[cfg(feature = "actix")]
+pub use self::actix::RateLimitMiddleware;
+#[cfg(feature = "tower")]
+pub(crate) use self::tower::peer;
+#[cfg(feature = "tower")]
+pub use self::tower::{RateLimitService, RefusalBody};

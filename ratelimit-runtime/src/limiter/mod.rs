@@ -14,6 +14,7 @@ pub use self::builder::LimiterBuilder;
 use self::fallback::Fallback;
 use self::health::Health;
 use crate::clock::Clock;
+use crate::context::Context;
 use crate::decision::{Decision, Degraded};
 use crate::driver;
 use crate::error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
@@ -235,6 +236,7 @@ impl Limiter {
                 self.shared.health.answered();
                 let decision = Decision::new(checks, answers);
                 telemetry::decided(&decision);
+                Context::tell(checks, &decision);
                 Ok(decision)
             }
             Err(StoreError::Config(error)) => Err(Mistake::Config(error).into()),
@@ -263,6 +265,7 @@ impl Limiter {
         telemetry::degraded(checks, Some(Degraded::Local), &cause);
         let decision = Decision::new(checks, answers).without_store(Degraded::Local, cause);
         telemetry::decided(&decision);
+        Context::tell(checks, &decision);
         Ok(decision)
     }
 }

@@ -2,28 +2,27 @@
 
 use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use actix_web::{HttpRequest, HttpResponse, Responder, ResponseError, web};
 
-use super::answer::{HttpAnswer, MEDIA_TYPE};
 use crate::error::RateLimitError;
 use crate::key::{KeyPart, KeyWriter};
 use crate::reject::{FromRateLimitError, NoAnswer, OrLimited};
 
-/// 429 with `Retry-After`, 503, 400 or 500, each with a problem document.
+/// 429 with `Retry-After`, 503, 400 or 500, each with a problem document, or with what the
+/// [middleware](crate::RateLimitLayer::answers) says.
 impl ResponseError for RateLimitError {
     fn status_code(&self) -> StatusCode {
         StatusCode::from_u16(self.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
     fn error_response(&self) -> HttpResponse {
-        let answer = HttpAnswer::to(self);
+        // actix-web has types of its own for the same things.
+        let (parts, body) = self.http_response().into_parts();
         let mut response = HttpResponse::build(self.status_code());
-        response.insert_header((CONTENT_TYPE, MEDIA_TYPE));
-        if let Some(seconds) = answer.retry_after {
-            response.insert_header((RETRY_AFTER, seconds));
+        for (name, value) in &parts.headers {
+            response.insert_header((name.as_str(), value.as_bytes()));
         }
-        response.body(answer.body)
+        response.body(body)
     }
 }
 

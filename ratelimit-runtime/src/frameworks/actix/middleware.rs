@@ -1,0 +1,76 @@
+//! The layer as a middleware of actix-web.
+
+use std::fmt;
+use std::future::{Ready, ready};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context as Task, Poll};
+
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::dev::{Service, ServiceRequest, ServiceResponse, Transform};
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::{Error, ResponseError};
+
+use crate::web::{RateLimitLayer, Request, Settings};
+
+/// A service behind a [`RateLimitLayer`].
+pub struct RateLimitMiddleware<S> {
+    inner: Rc<S>,
+    settings: Arc<Settings>,
+}
+
+impl<S, B> Transform<S, ServiceRequest> for RateLimitLayer
+where
+    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error> + 'static,
+    B: MessageBody + 'static,
+{
+    type Response = ServiceResponse<EitherBody<B>>;
+    type Error = Error;
+    type Transform = RateLimitMiddleware<S>;
+    type InitError = ();
+    type Future = Ready<Result<Self::Transform, ()>>;
+
+    fn new_transform(&self, inner: S) -> Self::Future {
+        ready(Ok(RateLimitMiddleware { inner: Rc::new(inner), settings: self.settings.clone() }))
+    }
+}
+
+impl<S, B> Service<ServiceRequest> for RateLimitMiddleware<S>
+where
+    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error> + 'static,
+    B: MessageBody + 'static,
+{
+    type Response = ServiceResponse<EitherBody<B>>;
+    type Error = Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Error>>>>;
+
+    fn poll_ready(&self, task: &mut Task<'_>) -> Poll<Result<(), Error>> {
+        self.inner.poll_ready(task)
+    }
+
+    fn call(&self, request: ServiceRequest) -> Self::Future {
+        let (inner, settings) = (self.inner.clone(), self.settings.clone());
+        let context = settings.context(&Request::of_actix(request.request()));
+        Box::pin(context.clone().scope(async move {
+            let decision =
+                if settings.has_rules() { settings.decide(&context).await } else { Ok(()) };
+            let mut response = match decision {
+                Ok(()) => inner.call(request).await?.map_into_left_body(),
+                Err(error) => request.into_response(error.error_response()).map_into_right_body(),
+            };
+            for (name, value) in settings.fields(&context) {
+                if let Ok(value) = HeaderValue::from_str(&value) {
+                    response.headers_mut().insert(HeaderName::from_static(name), value);
+                }
+            }
+            Ok(response)
+        }))
+    }
+}
+
+impl<S> fmt::Debug for RateLimitMiddleware<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimitMiddleware").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,6 @@
+//! actix-web.
+
+mod middleware;
+mod responses;
+
+pub use self::middleware::RateLimitMiddleware;

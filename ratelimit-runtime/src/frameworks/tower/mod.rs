@@ -1,0 +1,9 @@
+//! The layer for tower: for axum, tonic and every other service of the `http` crate's requests.
+
+mod peer;
+mod refusal;
+mod service;
+
+pub(crate) use self::peer::of as peer;
+pub use self::refusal::RefusalBody;
+pub use self::service::RateLimitService;

@@ -1,0 +1,98 @@
+//! The header `Forwarded` (RFC 7239): elements between commas, pairs between semicolons, values that
+//! may be quoted. Who asked is in the pair `for`.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+
+use super::parse::address;
+
+/// Who asked, the last element first, at most so many; `None` for an element that does not tell an
+/// address.
+pub(super) fn list<'h>(
+    values: impl IntoIterator<Item = &'h [u8]>,
+    most: usize,
+) -> Vec<Option<IpAddr>> {
+    let mut last: VecDeque<Option<IpAddr>> = VecDeque::new();
+    for value in values {
+        for element in split(value, b',') {
+            let asked = split(element, b';').find_map(asked);
+            last.push_front(asked.and_then(|value| address(&unquoted(value))));
+            last.truncate(most);
+        }
+    }
+    last.into()
+}
+
+/// The value of the pair, if it is `for`.
+fn asked(pair: &[u8]) -> Option<&[u8]> {
+    let at = pair.iter().position(|byte| *byte == b'=')?;
+    let (name, value) = pair.split_at_checked(at)?;
+    name.trim_ascii().eq_ignore_ascii_case(b"for").then(|| value.get(1..).unwrap_or_default())
+}
+
+/// The parts between separators that are in no quotes.
+fn split(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let mut quoted = false;
+    let mut escaped = false;
+    text.split(move |byte| {
+        let was_escaped = std::mem::take(&mut escaped);
+        match byte {
+            b'\\' if quoted && !was_escaped => escaped = true,
+            b'"' if !was_escaped => quoted = !quoted,
+            byte => return !quoted && *byte == separator,
+        }
+        false
+    })
+}
+
+/// Without quotes, and without the `\` of characters that stand for themselves.
+fn unquoted(value: &[u8]) -> Vec<u8> {
+    let value = value.trim_ascii();
+    let Some(inner) = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")) else {
+        return value.to_vec();
+    };
+    let mut escaped = false;
+    let keep = |byte: &u8| {
+        escaped = *byte == b'\\' && !escaped;
+        !escaped
+    };
+    inner.iter().copied().filter(keep).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(value: &str) -> Vec<String> {
+        let none = || "-".to_owned();
+        let show = |hop: Option<IpAddr>| hop.map_or_else(none, |ip| ip.to_string());
+        list([value.as_bytes()], 64).into_iter().map(show).collect()
+    }
+
+    #[test]
+    fn elements_from_the_right() {
+        assert_eq!(all("for=192.0.2.43, for=198.51.100.17"), ["198.51.100.17", "192.0.2.43"]);
+        assert_eq!(all(r#"For="[2001:db8:cafe::17]:4711""#), ["2001:db8:cafe::17"]);
+        assert_eq!(all("for=192.0.2.60;proto=http;by=203.0.113.43"), ["192.0.2.60"]);
+        assert_eq!(all("proto=http; FOR = 192.0.2.60"), ["192.0.2.60"]);
+        assert_eq!(all(r#"for="192\.0.2.60""#), ["192.0.2.60"]);
+    }
+
+    #[test]
+    fn separators_in_quotes_are_text() {
+        assert_eq!(all(r#"by="a,for=1.1.1.1;\"x";for=2.2.2.2"#), ["2.2.2.2"]);
+        assert_eq!(all(r#"for=1.1.1.1, by="open, for=2.2.2.2"#), ["-", "1.1.1.1"]);
+    }
+
+    #[test]
+    fn what_tells_no_address() {
+        assert_eq!(all("for=unknown, proto=https, for=_x, for, ="), ["-", "-", "-", "-", "-"]);
+    }
+
+    #[test]
+    fn only_the_last_are_kept() {
+        let value = "for=1.1.1.1,".repeat(5_000) + "for=2.2.2.2";
+        let hops = list([value.as_bytes()], 64);
+        assert_eq!((hops.len(), hops[0]), (64, Some("2.2.2.2".parse().unwrap())));
+    }
+}

@@ -1,0 +1,112 @@
+//! The header fields that tell a client how much is left.
+
+use std::fmt::Write as _;
+
+use sfv::{KeyRef, ListSerializer, StringRef};
+
+use crate::context::Told;
+use crate::rule::Algorithm;
+
+/// Which fields a response carries. They describe the rules of the call that have a written name;
+/// the others are `default`, because paths of the code are nobody's business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fields {
+    /// `RateLimit` and `RateLimit-Policy` as in draft 11 of the IETF's httpapi group: lists of
+    /// structured fields, one entry for each rule.
+    Draft11,
+    /// `RateLimit-Limit`, `RateLimit-Remaining`, `RateLimit-Reset` and `RateLimit-Policy` of draft 6,
+    /// for the rule with the least left.
+    Draft6,
+    /// `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, in seconds from now, for
+    /// the rule with the least left.
+    XRateLimit,
+}
+
+/// A name and a value.
+pub(crate) type Field = (&'static str, String);
+
+impl Fields {
+    /// The fields for what was told about a request.
+    pub(crate) fn write(self, told: &[Told]) -> Vec<Field> {
+        let Some(least) = least(told) else { return Vec::new() };
+        let (limit, remaining, reset) = (&least.limit, &least.remaining, least.reset_s());
+        match self {
+            Self::Draft11 => draft_11(told),
+            Self::Draft6 => {
+                let mut policies = String::new();
+                for told in unique(told) {
+                    let comma = if policies.is_empty() { "" } else { ", " };
+                    let _ =
+                        write!(policies, "{comma}{};w={}", told.limit, window_s(told.algorithm));
+                }
+                vec![
+                    ("ratelimit-limit", limit.to_string()),
+                    ("ratelimit-remaining", remaining.to_string()),
+                    ("ratelimit-reset", reset.to_string()),
+                    ("ratelimit-policy", policies),
+                ]
+            }
+            Self::XRateLimit => vec![
+                ("x-ratelimit-limit", limit.to_string()),
+                ("x-ratelimit-remaining", remaining.to_string()),
+                ("x-ratelimit-reset", reset.to_string()),
+            ],
+        }
+    }
+}
+
+fn draft_11(told: &[Told]) -> Vec<Field> {
+    let (mut policies, mut limits) = (ListSerializer::new(), ListSerializer::new());
+    for told in unique(told) {
+        // A name that a structured field cannot hold is as good as none.
+        let name = StringRef::from_str(told.shown_name()).unwrap_or(StringRef::constant("default"));
+        let _ = policies
+            .bare_item(name)
+            .parameter(KeyRef::constant("q"), number(told.limit))
+            .parameter(KeyRef::constant("w"), number(window_s(told.algorithm)));
+        let _ = limits
+            .bare_item(name)
+            .parameter(KeyRef::constant("r"), number(told.remaining))
+            .parameter(KeyRef::constant("t"), number(told.reset_s()));
+    }
+    let mut fields = Vec::with_capacity(2);
+    if let (Some(policies), Some(limits)) = (policies.finish(), limits.finish()) {
+        fields.push(("ratelimit-policy", policies));
+        fields.push(("ratelimit", limits));
+    }
+    fields
+}
+
+/// Structured fields have integers of 15 digits at most.
+fn number(number: u64) -> sfv::Integer {
+    sfv::Integer::try_from(number).unwrap_or(sfv::Integer::MAX)
+}
+
+/// One for each name: of several, the one with the least left.
+fn unique(told: &[Told]) -> impl Iterator<Item = &Told> {
+    told.iter().enumerate().filter_map(|(n, one)| {
+        let same = |other: &&Told| other.shown_name() == one.shown_name();
+        let is_first = !told.iter().take(n).any(|other| same(&other));
+        is_first.then(|| told.iter().filter(same).min_by_key(|told| told.rank())).flatten()
+    })
+}
+
+/// The rule that stops the client first.
+fn least(told: &[Told]) -> Option<&Told> {
+    told.iter().min_by_key(|told| told.rank())
+}
+
+/// In how many seconds as many permits come as there are, rounded up.
+fn window_s(algorithm: Algorithm) -> u64 {
+    let micros = match algorithm {
+        Algorithm::TokenBucket { capacity, refill: rate }
+        | Algorithm::LeakyBucket { capacity, leak: rate } => (u128::from(capacity)
+            * rate.period().as_micros())
+        .div_ceil(rate.permits().max(1).into()),
+        Algorithm::FixedWindow { window, .. }
+        | Algorithm::SlidingLog { window, .. }
+        | Algorithm::SlidingCounter { window, .. } => window.as_micros(),
+    };
+    u64::try_from(micros.div_ceil(1_000_000)).unwrap_or(u64::MAX).max(1)
+}

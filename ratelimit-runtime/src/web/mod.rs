@@ -1,0 +1,15 @@
+//! What all web frameworks share: whose request it is, and what a client is told. No framework's
+//! types are here.
+
+mod address;
+mod answer;
+mod fields;
+mod layer;
+mod request;
+
+pub use self::address::ClientIp;
+pub use self::answer::{Answers, Body};
+pub use self::fields::Fields;
+pub use self::layer::RateLimitLayer;
+pub(crate) use self::layer::Settings;
+pub use self::request::Request;
