@@ -82,17 +82,33 @@ struct Health {
     unanswered: AtomicU32,
     /// Whether a call has ever succeeded.
     worked: AtomicBool,
+    /// Whether calls have to stay away until one of them has been answered.
+    on_trial: AtomicBool,
+    /// Whether that one is on its way.
+    tried: AtomicBool,
 }
 
 impl Connection {
-    fn new(link: Link, number: u64) -> Self {
+    fn new(link: Link, number: u64, on_trial: bool) -> Self {
         let health = Health {
             since: Instant::now(),
             answered_ms: AtomicU32::new(0),
             unanswered: AtomicU32::new(0),
             worked: AtomicBool::new(false),
+            on_trial: AtomicBool::new(on_trial),
+            tried: AtomicBool::new(false),
         };
         Self { link, number, health: Arc::new(health) }
+    }
+
+    /// For one call; while it is on trial, for one alone.
+    fn for_a_call(&self) -> Result<Self, StoreError> {
+        let health = &self.health;
+        if health.on_trial.load(Ordering::Relaxed) && health.tried.swap(true, Ordering::Relaxed) {
+            let reason = "one call finds out whether the server answers".to_owned();
+            return Err(StoreError::Connection { reason });
+        }
+        Ok(self.clone())
     }
 }
 
@@ -112,6 +128,9 @@ impl Health {
         if self.unanswered.load(Ordering::Relaxed) > 0 {
             self.unanswered.store(0, Ordering::Relaxed);
         }
+        if self.on_trial.load(Ordering::Relaxed) {
+            self.on_trial.store(false, Ordering::Relaxed);
+        }
         let now = self.elapsed_ms();
         if self.answered_ms.load(Ordering::Relaxed) != now {
             self.answered_ms.store(now, Ordering::Relaxed);
@@ -124,7 +143,9 @@ impl Health {
     /// Counts a call without an answer; whether the connection should be replaced.
     fn unanswered(&self) -> bool {
         let (calls, silence) = SILENCE;
-        self.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= calls && self.silent_for() >= silence
+        let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
+        let is_silent = unanswered >= calls && self.silent_for() >= silence;
+        is_silent || self.on_trial.load(Ordering::Relaxed)
     }
 }
 
@@ -133,27 +154,27 @@ impl Supervisor {
     pub(super) fn start(target: Target, dial: Arc<Dial>) -> Result<Self, ConfigError> {
         let (publish, current) = watch::channel(Current::Starting);
         let (lost, reports) = mpsc::unbounded_channel();
-        let keeper = Keeper { target, dial, publish, number: 0 };
+        let keeper = Keeper { target, dial, publish, number: 0, useless: false };
         let task = driver::handle()?.spawn(keeper.keep(reports)).abort_handle();
         Ok(Self::Kept { current, lost, task })
     }
 
     /// Uses a connection that somebody else keeps.
     pub(super) fn given(link: Link) -> Self {
-        Self::Given(Connection::new(link, 0))
+        Self::Given(Connection::new(link, 0, false))
     }
 
-    /// The connection that is there; waits a little for the first one.
+    /// The connection that is there, for a call; waits a little for the first one.
     pub(super) async fn connection(&self) -> Result<Connection, StoreError> {
         match self {
             Self::Given(connection) => Ok(connection.clone()),
             Self::Kept { current, .. } => {
                 if let Current::Up(connection) = &*current.borrow() {
-                    return Ok(connection.clone());
+                    return connection.for_a_call();
                 }
                 let mut current = current.clone();
                 let known = current.wait_for(|current| !matches!(current, Current::Starting)).await;
-                known.map_or_else(|_| Err(ended()), |current| current.connection())
+                known.map_or_else(|_| Err(ended()), |current| current.connection()?.for_a_call())
             }
         }
     }
@@ -254,6 +275,9 @@ struct Keeper {
     publish: watch::Sender<Current>,
     /// Of the latest connection.
     number: u64,
+    /// Whether the latest connection was of no use to any call: there are gateways that answer for
+    /// a server that is gone. The next one is on trial.
+    useless: bool,
 }
 
 impl Keeper {
@@ -267,7 +291,10 @@ impl Keeper {
                     let connection = self.up(link);
                     self.hold(&connection, &mut reports).await;
                     // One that never was of use is like an attempt that failed.
-                    if connection.health.worked.load(Ordering::Relaxed) {
+                    let health = &connection.health;
+                    let worked = health.worked.load(Ordering::Relaxed);
+                    self.useless = !worked && health.unanswered.load(Ordering::Relaxed) > 0;
+                    if worked {
                         pause = shortest;
                     }
                     let name = self.target.name();
@@ -309,7 +336,7 @@ impl Keeper {
 
     fn up(&mut self, link: Link) -> Connection {
         self.number += 1;
-        let connection = Connection::new(link, self.number);
+        let connection = Connection::new(link, self.number, self.useless);
         telemetry::connection(true);
         self.publish.send_replace(Current::Up(connection.clone()));
         connection
