@@ -54,8 +54,8 @@ impl Told {
         matches!(self, Self::Admitted(_) | Self::Refused(_))
     }
 
-    fn new(result: Result<Decision, RateLimitError>) -> Self {
-        let decision = match &result {
+    fn new(result: &Result<Decision, RateLimitError>) -> Self {
+        let decision = match result {
             Ok(decision) => decision,
             Err(RateLimitError::Refused(refusal)) => refusal.decision(),
             Err(RateLimitError::Unavailable(unavailable)) => {
@@ -78,12 +78,12 @@ impl Told {
 
 /// One call, which blocks.
 pub(crate) fn call(limiter: &Limiter, rule: &Rule, key: &str) -> Told {
-    Told::new(limiter.check_blocking(&Check::new(rule, key)))
+    Told::new(&limiter.check_blocking(&Check::new(rule, key)))
 }
 
 /// One call, which is awaited.
 pub(crate) async fn call_async(limiter: &Limiter, rule: &Rule, key: &str) -> Told {
-    Told::new(limiter.check(&Check::new(rule, key)).await)
+    Told::new(&limiter.check(&Check::new(rule, key)).await)
 }
 
 /// How long something took, and what came of it.

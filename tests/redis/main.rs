@@ -20,6 +20,8 @@
 mod calls;
 #[path = "../it/machine.rs"]
 mod machine;
+mod traffic;
 mod wait;
 
+mod breaker;
 mod odd_replies;
