@@ -20,8 +20,10 @@
 mod calls;
 #[path = "../it/machine.rs"]
 mod machine;
+mod memory;
 mod traffic;
 mod wait;
 
 mod breaker;
 mod odd_replies;
+mod silence;

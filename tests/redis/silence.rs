@@ -1,0 +1,156 @@
+//! Servers that hold a connection open and say nothing.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ratelimit_kit::{LimiterBuilder, OnError};
+use test_support::{Flavor, Link, Node, Proxy, Reply, Server, Stub};
+
+use crate::calls::{Told, block_on, call, call_async, connected, on, timed, window};
+use crate::machine;
+use crate::memory::kib;
+use crate::traffic::Traffic;
+use crate::wait::{ms, secs, until};
+
+/// One that accepts and never answers costs the first calls their deadline and the others nothing,
+/// no memory to speak of, and it is used as soon as it answers. With a deadline of 100 ms and with
+/// the default one, in a process of its own each, so that its memory is counted alone.
+#[test]
+fn b065_redis_accepts_but_never_answers() {
+    if let Some(link) = Link::attach() {
+        return b065_node(link);
+    }
+    let _quiet = machine::quiet();
+    for deadline in [100, 50] {
+        let mut node = Node::builder("silence::b065_redis_accepts_but_never_answers")
+            .env("B065_DEADLINE", &deadline.to_string())
+            .start();
+        let numbers = node.recv();
+        println!("deadline {deadline} ms: {numbers}");
+    }
+}
+
+fn b065_node(mut link: Link) {
+    let deadline: u64 = std::env::var("B065_DEADLINE").unwrap().parse().unwrap();
+    let stub = Stub::start(|_| Reply::Silence);
+    let set: fn(LimiterBuilder) -> LimiterBuilder =
+        if deadline == 50 { |builder| builder } else { |builder| builder.deadline(ms(100)) };
+    let limiter = set(on(stub.url())).build().unwrap();
+    let longest = ms(deadline + 50);
+    let rule = Arc::new(window(5));
+    let before = kib("VmRSS");
+
+    let in_sequence = |_| {
+        let (took, told) = timed(|| call(&limiter, &rule, "key"));
+        assert!(matches!(told, Told::Failed(_)), "{told:?}");
+        assert!(took <= longest, "{took:?}");
+        took
+    };
+    let mut took: Vec<Duration> = (0..200).map(in_sequence).collect();
+    let later = &mut took[19..];
+    later.sort_unstable();
+    let p99 = later[later.len() * 99 / 100];
+    assert!(p99 <= ms(10), "{p99:?}");
+
+    let took = block_on(async {
+        let calls = (0..1_000).map(|_| {
+            let (limiter, rule) = (limiter.clone(), Arc::clone(&rule));
+            tokio::spawn(async move {
+                let start = Instant::now();
+                let told = call_async(&limiter, &rule, "key").await;
+                assert!(matches!(told, Told::Failed(_)), "{told:?}");
+                start.elapsed()
+            })
+        });
+        let mut longest = Duration::ZERO;
+        for call in calls.collect::<Vec<_>>() {
+            longest = longest.max(call.await.unwrap());
+        }
+        longest
+    });
+    assert!(took <= longest, "{took:?}");
+    let grown = kib("VmHWM") - before;
+    assert!(grown < 10 * 1_024, "{grown} KiB more");
+
+    stub.answer(|words| match words[0].as_slice() {
+        b"EVALSHA" => first_of_a_window(),
+        _ => Reply::Usual,
+    });
+    let back = until(secs(10), "an answer", || call(&limiter, &rule, "key") == Told::Admitted(4));
+    assert!(back <= secs(2), "{back:?}");
+    link.send(format!("p99 {p99:?}, concurrent {took:?}, {grown} KiB, back after {back:?}"));
+}
+
+/// What the script of a fixed window says to the first call: admitted, the time, and the state, which
+/// is when it was charged, the age of the window then, and the count.
+fn first_of_a_window() -> Reply {
+    let now = 1_000_000_u64;
+    let mut record = vec![1];
+    for number in [now, now, 0, 1] {
+        record.extend(number.to_le_bytes());
+    }
+    Reply::bulk(record)
+}
+
+/// A connection in which everything is lost is given up, and one that works takes its place, within
+/// seconds and not when the kernel notices.
+#[test]
+fn a_half_open_connection_is_replaced() {
+    let _quiet = machine::quiet();
+    let server = Server::start(Flavor::Installed);
+    let proxy = Proxy::to(server.port());
+    let limiter = connected(on(proxy.url()).on_error(OnError::Open));
+    let traffic = Traffic::every(ms(10), &limiter, window(1_000_000));
+    let start = Instant::now();
+    until(secs(5), "a decision", || traffic.was_told(start, Told::by_server));
+    assert_eq!(proxy.connections().len(), 1);
+
+    proxy.lose();
+    let lost = Instant::now();
+    until(secs(2), "another connection", || proxy.connections().len() > 1);
+    // Nobody waits any more for what does not come.
+    let start = Instant::now();
+    std::thread::sleep(secs(1));
+    proxy.pass();
+    let back = Instant::now();
+    until(secs(3), "a decision", || traffic.was_told(back, Told::by_server));
+
+    let seen = traffic.stop();
+    let longest = seen.iter().map(|call| call.took).max().unwrap();
+    assert!(longest <= ms(100), "{longest:?}");
+    let waited = seen.iter().filter(|call| call.at > lost && call.took >= ms(45)).count();
+    // Those of the 100 ms until it is given up, and of the 50 ms that each of them waits.
+    assert!(waited <= 25, "{waited} calls waited");
+    let meanwhile = seen.iter().filter(|call| start < call.at && call.at < back);
+    let slow = meanwhile.filter(|call| call.took > ms(10)).count();
+    assert!(slow <= 2, "{slow} calls were slow");
+}
+
+/// A process that is stopped is silent like a black hole. When it goes on it decides again.
+#[test]
+fn a_stopped_server_decides_again_when_it_goes_on() {
+    let _quiet = machine::quiet();
+    let server = Server::start(Flavor::Installed);
+    let limiter = connected(on(server.url()));
+    let rule = window(1_000_000);
+    assert_eq!(call(&limiter, &rule, "key"), Told::Admitted(999_999));
+    for _ in 0..2 {
+        server.freeze();
+        let start = Instant::now();
+        let mut calls = 0;
+        // Longer than an attempt to connect may take.
+        while start.elapsed() < ms(1_200) {
+            let (took, told) = timed(|| call(&limiter, &rule, "key"));
+            assert!(took <= ms(100), "{took:?}");
+            assert!(!told.by_server(), "{told:?}");
+            calls += 1;
+            std::thread::sleep(ms(2));
+        }
+        assert!(calls > 100, "calls are not held up: {calls}");
+        server.thaw();
+        until(secs(3), "a decision", || call(&limiter, &rule, "key").by_server());
+    }
+    // What was sent before it was given up may have been counted, and nothing else.
+    let Told::Admitted(remaining) = call(&limiter, &rule, "key") else { panic!() };
+    assert!(remaining >= 1_000_000 - 20, "{remaining}");
+}
