@@ -29,7 +29,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// A connection over which so many calls in a row got no answer, and none for so long, is replaced:
-/// a black hole looks just like a slow server.
+/// a black hole looks just like a slow server. Where a check may take longer than that, it is also
+/// silent for as long as a check may take: callers who lose patience earlier do not prove anything.
 const SILENCE: (u32, Duration) = (3, Duration::from_millis(100));
 
 /// A connection that nobody has used for so long is tried out, so that a call does not have to find
@@ -76,6 +77,8 @@ pub(super) struct Connection {
 #[derive(Debug)]
 struct Health {
     since: Instant,
+    /// For how long there has to be no answer until it is replaced.
+    silence: Duration,
     /// Milliseconds after `since` of the latest answer.
     answered_ms: AtomicU32,
     /// Calls without an answer since then.
@@ -89,9 +92,11 @@ struct Health {
 }
 
 impl Connection {
-    fn new(link: Link, number: u64, on_trial: bool) -> Self {
+    fn new(link: Link, number: u64, deadline: Duration, on_trial: bool) -> Self {
+        let (_, shortest) = SILENCE;
         let health = Health {
             since: Instant::now(),
+            silence: deadline.max(shortest),
             answered_ms: AtomicU32::new(0),
             unanswered: AtomicU32::new(0),
             worked: AtomicBool::new(false),
@@ -142,9 +147,9 @@ impl Health {
 
     /// Counts a call without an answer; whether the connection should be replaced.
     fn unanswered(&self) -> bool {
-        let (calls, silence) = SILENCE;
+        let (calls, _) = SILENCE;
         let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
-        let is_silent = unanswered >= calls && self.silent_for() >= silence;
+        let is_silent = unanswered >= calls && self.silent_for() >= self.silence;
         is_silent || self.on_trial.load(Ordering::Relaxed)
     }
 }
@@ -161,7 +166,7 @@ impl Supervisor {
 
     /// Uses a connection that somebody else keeps.
     pub(super) fn given(link: Link) -> Self {
-        Self::Given(Connection::new(link, 0, false))
+        Self::Given(Connection::new(link, 0, Duration::ZERO, false))
     }
 
     /// The connection that is there, for a call; waits a little for the first one.
@@ -336,7 +341,7 @@ impl Keeper {
 
     fn up(&mut self, link: Link) -> Connection {
         self.number += 1;
-        let connection = Connection::new(link, self.number, self.useless);
+        let connection = Connection::new(link, self.number, self.dial.deadline, self.useless);
         telemetry::connection(true);
         self.publish.send_replace(Current::Up(connection.clone()));
         connection
