@@ -25,5 +25,6 @@ mod traffic;
 mod wait;
 
 mod breaker;
+mod late;
 mod odd_replies;
 mod silence;
