@@ -27,4 +27,5 @@ mod wait;
 mod breaker;
 mod late;
 mod odd_replies;
+mod secrets;
 mod silence;
