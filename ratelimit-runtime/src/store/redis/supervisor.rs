@@ -16,6 +16,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::dial::Dial;
+use super::failure;
 use super::sentinel::Sentinels;
 use crate::driver;
 use crate::error::{ConfigError, StoreError};
@@ -76,6 +77,8 @@ pub(super) struct Connection {
 
 #[derive(Debug)]
 struct Health {
+    /// What to call the server in a message.
+    name: String,
     since: Instant,
     /// For how long there has to be no answer until it is replaced.
     silence: Duration,
@@ -92,9 +95,10 @@ struct Health {
 }
 
 impl Connection {
-    fn new(link: Link, number: u64, deadline: Duration, on_trial: bool) -> Self {
+    fn new(link: Link, number: u64, name: String, deadline: Duration, on_trial: bool) -> Self {
         let (_, shortest) = SILENCE;
         let health = Health {
+            name,
             since: Instant::now(),
             silence: deadline.max(shortest),
             answered_ms: AtomicU32::new(0),
@@ -104,6 +108,11 @@ impl Connection {
             tried: AtomicBool::new(false),
         };
         Self { link, number, health: Arc::new(health) }
+    }
+
+    /// What to call the server in a message.
+    pub(super) fn name(&self) -> &str {
+        &self.health.name
     }
 
     /// For one call; while it is on trial, for one alone.
@@ -166,7 +175,8 @@ impl Supervisor {
 
     /// Uses a connection that somebody else keeps.
     pub(super) fn given(link: Link) -> Self {
-        Self::Given(Connection::new(link, 0, Duration::ZERO, false))
+        let name = "the given connection".to_owned();
+        Self::Given(Connection::new(link, 0, name, Duration::ZERO, false))
     }
 
     /// The connection that is there, for a call; waits a little for the first one.
@@ -341,7 +351,8 @@ impl Keeper {
 
     fn up(&mut self, link: Link) -> Connection {
         self.number += 1;
-        let connection = Connection::new(link, self.number, self.dial.deadline, self.useless);
+        let (name, deadline) = (self.target.name(), self.dial.deadline);
+        let connection = Connection::new(link, self.number, name, deadline, self.useless);
         telemetry::connection(true);
         self.publish.send_replace(Current::Up(connection.clone()));
         connection
@@ -379,7 +390,7 @@ impl Target {
     /// What to call it in a message.
     fn name(&self) -> String {
         match self {
-            Self::Server(client) => client.get_connection_info().addr().to_string(),
+            Self::Server(client) => failure::name(client.get_connection_info().addr()),
             Self::Primary(sentinels) => format!("the primary `{}`", sentinels.name()),
         }
     }
