@@ -25,6 +25,7 @@ mod traffic;
 mod wait;
 
 mod breaker;
+mod configuration;
 mod late;
 mod odd_replies;
 mod secrets;
