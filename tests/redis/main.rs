@@ -28,5 +28,6 @@ mod breaker;
 mod configuration;
 mod late;
 mod odd_replies;
+mod scripts;
 mod secrets;
 mod silence;
