@@ -361,7 +361,8 @@ impl Keeper {
     /// Returns when the connection is lost.
     async fn hold(&self, connection: &Connection, reports: &mut mpsc::UnboundedReceiver<u64>) {
         loop {
-            match timeout(IDLE, reports.recv()).await {
+            let quiet = IDLE.saturating_sub(connection.health.silent_for());
+            match timeout(quiet, reports.recv()).await {
                 Ok(Some(lost)) if lost == connection.number => return,
                 // Reports on earlier connections may still come in.
                 Ok(Some(_)) => {}
