@@ -84,7 +84,7 @@ struct Health {
     silence: Duration,
     /// Milliseconds after `since` of the latest answer.
     answered_ms: AtomicU32,
-    /// Calls without an answer since then.
+    /// Calls without an answer since one had one.
     unanswered: AtomicU32,
     /// Whether a call has ever succeeded.
     worked: AtomicBool,
@@ -136,18 +136,24 @@ impl Health {
         Duration::from_millis(self.elapsed_ms().saturating_sub(answered).into())
     }
 
+    /// The server has said something.
+    fn alive(&self) {
+        let now = self.elapsed_ms();
+        if self.answered_ms.load(Ordering::Relaxed) != now {
+            self.answered_ms.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// The server has said something to a call: what was asked for, if it `worked`.
     fn answered(&self, worked: bool) {
         // Under load nearly every call finds nothing to change, and then writes nothing shared but
         // the time, and that only as often as it changes.
+        self.alive();
         if self.unanswered.load(Ordering::Relaxed) > 0 {
             self.unanswered.store(0, Ordering::Relaxed);
         }
         if self.on_trial.load(Ordering::Relaxed) {
             self.on_trial.store(false, Ordering::Relaxed);
-        }
-        let now = self.elapsed_ms();
-        if self.answered_ms.load(Ordering::Relaxed) != now {
-            self.answered_ms.store(now, Ordering::Relaxed);
         }
         if worked && !self.worked.load(Ordering::Relaxed) {
             self.worked.store(true, Ordering::Relaxed);
@@ -374,12 +380,14 @@ impl Keeper {
                     let command = redis::cmd("PING");
                     let ping = link.send_packed_command(&command);
                     match timeout(self.dial.deadline, ping).await {
-                        // Whatever the server says, it is there.
-                        Ok(Ok(_)) => connection.health.answered(false),
-                        Ok(Err(error)) if !error.is_unrecoverable_error() => {
-                            connection.health.answered(false);
+                        Ok(Err(error)) if error.is_unrecoverable_error() => return,
+                        Err(_) => return,
+                        // Whatever the server says, it is there. Whether it decides is for a call
+                        // to find out: for another one, if one has not.
+                        Ok(Ok(_) | Err(_)) => {
+                            connection.health.alive();
+                            connection.health.tried.store(false, Ordering::Relaxed);
                         }
-                        Ok(Err(_)) | Err(_) => return,
                     }
                 }
             }
