@@ -28,6 +28,8 @@ mod breaker;
 mod configuration;
 mod late;
 mod odd_replies;
+mod outages;
 mod scripts;
 mod secrets;
 mod silence;
+mod storm;
