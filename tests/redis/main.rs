@@ -26,6 +26,7 @@ mod wait;
 
 mod breaker;
 mod configuration;
+mod fallback;
 mod late;
 mod odd_replies;
 mod outages;
