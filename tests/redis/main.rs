@@ -20,6 +20,7 @@
 mod calls;
 #[path = "../it/machine.rs"]
 mod machine;
+mod measure;
 mod memory;
 mod traffic;
 mod wait;

@@ -7,14 +7,17 @@ use ratelimit_kit::{OnError, StoreError};
 use test_support::{Flavor, Server};
 
 use crate::calls::{Told, call, connected, on, timed, window};
-use crate::machine;
+use crate::measure::{Late, at_most, measured};
 use crate::wait::{ms, secs, until};
 
 /// A server that is killed takes no call with it: each is decided without it, at once. When it is
 /// back it decides again.
 #[test]
 fn a_killed_server() {
-    let _quiet = machine::quiet();
+    measured(killed);
+}
+
+fn killed() -> Result<(), Late> {
     let mut server = Server::start(Flavor::Installed);
     let limiter = connected(on(server.url()).on_error(OnError::Local));
     let rule = window(100_000);
@@ -25,16 +28,17 @@ fn a_killed_server() {
         while start.elapsed() < ms(300) {
             let (took, told) = timed(|| call(&limiter, &rule, "key"));
             assert_eq!(told, Told::Local(true));
-            assert!(took <= ms(20), "{took:?}");
+            at_most(ms(20), "a call", took)?;
             thread::sleep(ms(1));
         }
         server.start_again();
         // At the latest after the longest pause between two attempts.
         let took = until(secs(3), "a decision", || call(&limiter, &rule, "key").by_server());
-        assert!(took <= ms(800), "{took:?}");
+        at_most(ms(800), "until the server decides", took)?;
         // What it was told while it was down is not known to it, and what it counted is gone.
         assert_eq!(call(&limiter, &rule, "key"), Told::Admitted(100_000 - 2));
     }
+    Ok(())
 }
 
 /// A server without memory for another key says so, and is used again as soon as there is some,
@@ -95,8 +99,7 @@ fn a_server_that_is_loading() {
         until(secs(10), "it is loading", || loading(&call(&limiter, &rule, "key")));
         // It is not there, or it loads, and then it decides.
         until(secs(10), "a decision", || {
-            let (took, told) = timed(|| call(&limiter, &rule, "key"));
-            assert!(took <= ms(500), "{took:?}");
+            let told = call(&limiter, &rule, "key");
             if let Told::Failed(error) = &told {
                 assert!(!matches!(error, StoreError::Reply | StoreError::Permission { .. }));
             }
@@ -109,7 +112,10 @@ fn a_server_that_is_loading() {
 /// comes no sooner than after about a second.
 #[test]
 fn a_connection_that_is_cut_while_it_is_idle() {
-    let _quiet = machine::quiet();
+    measured(cut_while_idle);
+}
+
+fn cut_while_idle() -> Result<(), Late> {
     let server = Server::start(Flavor::Installed);
     let limiter = connected(on(server.url()));
     let rule = window(1_000_000);
@@ -121,8 +127,9 @@ fn a_connection_that_is_cut_while_it_is_idle() {
         assert_eq!(clients(&server), 0);
         thread::sleep(ABOUT_A_SECOND);
         let told = call(&limiter, &rule, "key");
-        assert!(told.by_server(), "after {idle:?}: {told:?}");
+        at_most(0, "calls without the server", u32::from(!told.by_server()))?;
     }
+    Ok(())
 }
 
 const ABOUT_A_SECOND: Duration = ms(1_200);
