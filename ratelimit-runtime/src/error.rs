@@ -316,7 +316,7 @@ pub enum StoreError {
     /// The user may not run the script, or may not log in.
     #[error("the store refuses permission or authentication: {reason}")]
     Permission {
-        /// The code of the server's error.
+        /// The code of the server's error, and what it means.
         reason: String,
     },
     /// The server answered with an error.

@@ -6,7 +6,7 @@ use ratelimit_kit::OnError;
 use test_support::{Call, Flavor, Reply, Server, Stub};
 
 use crate::calls::{Told, on, window};
-use crate::machine;
+use crate::measure::{Late, at_most, measured};
 use crate::traffic::{Traffic, most_within};
 use crate::wait::{ms, secs, until};
 
@@ -15,9 +15,9 @@ use crate::wait::{ms, secs, until};
 /// since what is counted is counted per second.
 #[test]
 fn b118_the_circuit_opens_probes_gently_and_closes() {
-    let stub = Stub::start(|_| Reply::Silence);
+    let silent = || Stub::start(|_| Reply::Silence);
     let limit = Limit { per_second: 2, outstanding: 1 };
-    opens_and_closes(&stub, stub.url(), &limit);
+    measured(|| opens_and_closes(silent, &limit));
 }
 
 /// The same for one that lets clients connect and answers no check: there are gateways that answer
@@ -25,12 +25,14 @@ fn b118_the_circuit_opens_probes_gently_and_closes() {
 /// is let through to see whether it is answered.
 #[test]
 fn b118_the_circuit_opens_also_when_only_checks_are_not_answered() {
-    let stub = Stub::start(|words| match words[0].as_slice() {
-        b"EVALSHA" => Reply::Silence,
-        _ => Reply::Usual,
-    });
+    let silent = || {
+        Stub::start(|words| match words[0].as_slice() {
+            b"EVALSHA" => Reply::Silence,
+            _ => Reply::Usual,
+        })
+    };
     let limit = Limit { per_second: 9, outstanding: 1 };
-    opens_and_closes(&stub, stub.url(), &limit);
+    measured(|| opens_and_closes(silent, &limit));
 }
 
 /// How many commands may reach the server, and be without an answer at one time.
@@ -39,9 +41,9 @@ struct Limit {
     outstanding: usize,
 }
 
-fn opens_and_closes(stub: &Stub, url: String, limit: &Limit) {
-    let _quiet = machine::quiet();
-    let limiter = on(url).deadline(ms(100)).on_error(OnError::Open).build().unwrap();
+fn opens_and_closes(silent: impl Fn() -> Stub, limit: &Limit) -> Result<(), Late> {
+    let stub = silent();
+    let limiter = on(stub.url()).deadline(ms(100)).on_error(OnError::Open).build().unwrap();
     let start = Instant::now();
     let traffic = Traffic::every(ms(5), &limiter, window(5));
     std::thread::sleep(secs(5));
@@ -50,20 +52,21 @@ fn opens_and_closes(stub: &Stub, url: String, limit: &Limit) {
     assert!(!probes.is_empty(), "nobody asks any more");
     let times: Vec<Instant> = probes.iter().map(|call| call.at).collect();
     let most = most_within(secs(1), &times);
-    assert!(most <= limit.per_second, "{most} commands within a second");
+    at_most(limit.per_second, "commands within a second", most)?;
     let outstanding = Call::most_outstanding(&probes);
-    assert!(outstanding <= limit.outstanding, "{outstanding} commands at one time");
+    at_most(limit.outstanding, "commands at one time", outstanding)?;
 
     stub.stop();
     let _server = Server::builder(Flavor::Installed).port(stub.port()).start();
     let there = Instant::now();
     let refused = |told: &Told| matches!(told, Told::Refused(_));
     let took = until(secs(10), "a refusal", || traffic.was_told(there, refused));
-    assert!(took <= ms(2_500), "{took:?}");
+    at_most(ms(2_500), "until the server decides", took)?;
     let seen = traffic.stop();
     let longest = seen.iter().map(|call| call.took).max().unwrap();
-    assert!(longest <= ms(150), "{longest:?}");
+    at_most(ms(150), "the longest call", longest)?;
     let before: Vec<&Told> =
         seen.iter().filter(|c| c.at < there - Duration::from_secs(1)).map(|c| &c.told).collect();
     assert!(before.len() > 500 && before.iter().all(|told| **told == Told::Open));
+    Ok(())
 }

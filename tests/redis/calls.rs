@@ -11,8 +11,14 @@ use test_support::unique;
 
 use crate::wait::secs;
 
-/// A limiter on this server, with keys of its own, that says so when the server does not decide.
+/// A limiter on this server, with keys of its own, that says so when the server does not decide. It
+/// has more patience than it has by default: the machine is busy.
 pub(crate) fn on(url: impl Into<String>) -> LimiterBuilder {
+    by_default(url).deadline(secs(1))
+}
+
+/// The same with no more patience than by default: for those that measure it.
+pub(crate) fn by_default(url: impl Into<String>) -> LimiterBuilder {
     Limiter::builder().redis(url).prefix(unique("redis")).on_error(OnError::Closed)
 }
 

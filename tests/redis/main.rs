@@ -20,12 +20,18 @@
 mod calls;
 #[path = "../it/machine.rs"]
 mod machine;
+mod measure;
 mod memory;
 mod traffic;
 mod wait;
 
 mod breaker;
+mod configuration;
+mod fallback;
 mod late;
 mod odd_replies;
+mod outages;
+mod scripts;
 mod secrets;
 mod silence;
+mod storm;

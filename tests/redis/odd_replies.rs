@@ -10,7 +10,7 @@ use ratelimit_kit::{OnError, Rule, StoreError};
 use test_support::{Flavor, Reply, Server, Stub};
 
 use crate::calls::{Told, block_on, call, call_async, connected, on, timed, window};
-use crate::machine;
+use crate::measure::{Late, at_most, measured};
 use crate::wait::{ms, secs, until};
 
 /// The deadline of a check here: far longer than a stub needs to answer.
@@ -97,41 +97,42 @@ fn replies() -> Vec<(&'static str, Reply)> {
 /// time, and nothing panics.
 #[test]
 fn b063_every_other_error_or_odd_reply() {
-    let _quiet = machine::quiet();
     assert_eq!(panics_of_the_driver(), 0);
     for (name, reply) in replies() {
-        let stub = answering(reply);
-        let limiter = connected(on(stub.url()).deadline(DEADLINE));
-        let check = |rule: &Rule, call_number: u32| {
-            let (took, told) = timed(|| {
-                if call_number.is_multiple_of(2) {
-                    call(&limiter, rule, "key")
-                } else {
-                    block_on(call_async(&limiter, rule, "key"))
-                }
-            });
-            assert!(took <= LONGEST, "{name}: {took:?}");
-            told
-        };
-        let (closed, open) =
-            (window(5).on_error(OnError::Closed), window(5).on_error(OnError::Open));
-        for number in 0..10 {
-            match check(&closed, number) {
-                Told::Failed(StoreError::Permission { reason }) => {
-                    assert!(name.starts_with("NO"), "{name}: {reason}");
-                    assert!(name.contains(reason.split(' ').next().unwrap()), "{name}: {reason}");
-                }
-                Told::Failed(error) => {
-                    assert!(!name.starts_with("NOPERM") && !name.starts_with("NOAUTH"), "{error}");
-                }
-                other => panic!("{name}: {other:?}"),
-            }
-        }
-        for number in 0..10 {
-            assert_eq!(check(&open, number), Told::Open, "{name}");
-        }
+        measured(|| is_no_decision(name, reply.clone()));
         assert_eq!(panics_of_the_driver(), 0, "{name}");
     }
+}
+
+fn is_no_decision(name: &str, reply: Reply) -> Result<(), Late> {
+    let stub = answering(reply);
+    let limiter = connected(on(stub.url()).deadline(DEADLINE));
+    let check = |rule: &Rule, call_number: u32| {
+        let (took, told) = timed(|| {
+            if call_number.is_multiple_of(2) {
+                call(&limiter, rule, "key")
+            } else {
+                block_on(call_async(&limiter, rule, "key"))
+            }
+        });
+        at_most(LONGEST, name, took)?;
+        Ok(told)
+    };
+    let (closed, open) = (window(5).on_error(OnError::Closed), window(5).on_error(OnError::Open));
+    for number in 0..10 {
+        match check(&closed, number)? {
+            Told::Failed(error) => {
+                let denies = name.starts_with("NOPERM") || name.starts_with("NOAUTH");
+                let says_so = matches!(error, StoreError::Permission { .. });
+                assert_eq!(says_so, denies, "{name}: {error}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    for number in 0..10 {
+        assert_eq!(check(&open, number)?, Told::Open, "{name}");
+    }
+    Ok(())
 }
 
 /// What is no protocol at all says nothing about where the next answer begins: the connection is

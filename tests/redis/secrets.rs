@@ -86,7 +86,6 @@ fn b107_node(mut link: Link) {
             let said = said_by(&url);
             says_nothing(&said);
             let address = format!("127.0.0.1:{port}");
-            // A cluster is not found out about in time where nobody answers a word.
             assert!(said.contains(&address), "{url}: no {address} in\n{said}");
         }
     }

@@ -62,11 +62,6 @@ impl Traffic {
         Self { seen, stop, thread }
     }
 
-    /// The calls that are done.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap().clone()
-    }
-
     /// Whether a call that was made after this instant was told such a thing.
     pub(crate) fn was_told(&self, since: Instant, such: impl Fn(&Told) -> bool) -> bool {
         self.seen.lock().unwrap().iter().any(|call| call.at >= since && such(&call.told))

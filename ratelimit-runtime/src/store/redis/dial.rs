@@ -51,7 +51,7 @@ impl Dial {
 
     /// A connection, without a look at who is there.
     pub(super) async fn open(&self, client: &Client) -> Result<Link, StoreError> {
-        let address = client.get_connection_info().addr().to_string();
+        let address = client.get_connection_info().addr();
         // The limiter has a deadline of its own, and a connection that others use as well is not
         // to be cut for one slow answer.
         let config = AsyncConnectionConfig::new()
@@ -61,39 +61,43 @@ impl Dial {
         // The client's own timeout does not cover the login.
         match timeout(self.connect_timeout, opening).await {
             Ok(Ok(link)) => Ok(link),
-            Ok(Err(error)) => Err(failure::while_connecting(&error, &address)),
-            Err(_) => Err(timed_out(&address)),
+            Ok(Err(error)) => Err(failure::while_connecting(&error, address)),
+            Err(_) => Err(timed_out(address)),
         }
     }
 
     /// A connection to a server that can decide.
     pub(super) async fn primary(&self, client: &Client) -> Result<Link, StoreError> {
-        let address = client.get_connection_info().addr().to_string();
+        let address = client.get_connection_info().addr();
         let mut link = self.open(client).await?;
         let mut command = redis::cmd("INFO");
         let info = command.query_async::<String>(&mut link);
         match timeout(self.connect_timeout, info).await {
-            Err(_) => return Err(timed_out(&address)),
-            Ok(Ok(info)) => fit(&info, &address)?,
+            Err(_) => return Err(timed_out(address)),
+            Ok(Ok(info)) => fit(&info, &failure::name(address))?,
             // A server that does not let this user ask may still let it run the scripts.
             Ok(Err(error)) if error.code() == Some("NOPERM") => {}
-            Ok(Err(error)) => return Err(failure::while_connecting(&error, &address)),
+            Ok(Err(error)) => return Err(failure::while_connecting(&error, address)),
         }
         command = redis::cmd("PING");
         let ping = command.query_async::<redis::Value>(&mut link);
         match timeout(self.deadline, ping).await {
             Ok(Ok(_)) => Ok(link),
             Ok(Err(error)) if error.code() == Some("NOPERM") => Ok(link),
-            Ok(Err(error)) => Err(failure::while_connecting(&error, &address)),
+            Ok(Err(error)) => Err(failure::while_connecting(&error, address)),
             Err(_) => Err(StoreError::Connection {
-                reason: format!("{address} answers later than after {:?}", self.deadline),
+                reason: format!(
+                    "{} answers later than after {:?}",
+                    failure::name(address),
+                    self.deadline
+                ),
             }),
         }
     }
 }
 
-fn timed_out(address: &str) -> StoreError {
-    StoreError::Connection { reason: format!("{address}: timed out") }
+fn timed_out(address: &ConnectionAddr) -> StoreError {
+    StoreError::Connection { reason: format!("{}: timed out", failure::name(address)) }
 }
 
 /// Whether a server can run the scripts, by what it says about itself.

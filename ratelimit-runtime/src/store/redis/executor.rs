@@ -79,7 +79,7 @@ impl Servers {
                 (Remedy::Upload, _) => node.upload(request.script, seen).await?,
                 (Remedy::Follow { asking: ask }, Self::Cluster(cluster)) => {
                     let next = failure::followed(&error).and_then(|to| cluster.node_at(&to));
-                    node = next.ok_or_else(|| failure::of_call(&error))?;
+                    node = next.ok_or_else(|| failure::of_call(&error, connection.name()))?;
                     asking = ask;
                     if !ask {
                         self.look_again();
@@ -101,9 +101,9 @@ impl Servers {
                 (Remedy::Drop, _) => {
                     node.supervisor().lost(&connection);
                     self.look_again();
-                    return Err(failure::of_call(&error));
+                    return Err(failure::of_call(&error, connection.name()));
                 }
-                _ => return Err(failure::of_call(&error)),
+                _ => return Err(failure::of_call(&error, connection.name())),
             }
         }
     }

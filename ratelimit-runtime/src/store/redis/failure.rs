@@ -1,7 +1,11 @@
 //! What the errors of the Redis client mean to a limiter. Only codes, kinds and addresses are kept:
 //! messages of a server may quote a command, and with it a key.
 
-use redis::{ErrorKind, RedisError, ServerErrorKind};
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+
+use redis::{ConnectionAddr, ErrorKind, RedisError, ServerErrorKind};
 
 use crate::error::StoreError;
 
@@ -45,54 +49,121 @@ pub(super) fn followed(error: &RedisError) -> Option<String> {
     error.redirect_node().map(|(address, _)| address.to_owned())
 }
 
-/// The error of a call.
-pub(super) fn of_call(error: &RedisError) -> StoreError {
+/// The error of a call over a connection to what is called so.
+pub(super) fn of_call(error: &RedisError, name: &str) -> StoreError {
+    match nameless(error) {
+        StoreError::Connection { reason } => {
+            StoreError::Connection { reason: format!("{name}: {reason}") }
+        }
+        StoreError::Permission { reason } => {
+            StoreError::Permission { reason: format!("{name}: {reason}") }
+        }
+        StoreError::Server { reason } => StoreError::Server { reason: format!("{name}: {reason}") },
+        error => error,
+    }
+}
+
+fn nameless(error: &RedisError) -> StoreError {
     let code = error.code().unwrap_or("ERR");
     match error.kind() {
-        ErrorKind::Server(ServerErrorKind::NoPerm) | ErrorKind::AuthenticationFailed => {
-            StoreError::Permission { reason: code.to_owned() }
-        }
+        ErrorKind::AuthenticationFailed => match known_message(error) {
+            // There are servers that answer whatever comes first like this.
+            Some(message) => StoreError::Server { reason: message.to_owned() },
+            None => StoreError::Permission { reason: "the login is refused".to_owned() },
+        },
         ErrorKind::Server(_) | ErrorKind::Extension => match code {
-            "NOAUTH" | "WRONGPASS" => StoreError::Permission { reason: code.to_owned() },
+            "NOPERM" => StoreError::Permission { reason: format!("NOPERM: {LACKING}") },
+            "ERR" if is_denied_in_script(error) => {
+                StoreError::Permission { reason: LACKING.to_owned() }
+            }
+            "NOAUTH" => StoreError::Permission { reason: "NOAUTH: a login is needed".to_owned() },
+            "WRONGPASS" => {
+                StoreError::Permission { reason: "WRONGPASS: the login is refused".to_owned() }
+            }
+            "OOM" => StoreError::Server { reason: "OOM: its memory is full".to_owned() },
             // Only when a server was asked as if it were alone.
             "MOVED" | "ASK" | "CROSSSLOT" => StoreError::Server {
                 reason: format!("{code}: this is a cluster, reached by redis+cluster://"),
             },
-            code => StoreError::Server { reason: code.to_owned() },
+            code => StoreError::Server { reason: known_message(error).unwrap_or(code).to_owned() },
         },
         ErrorKind::Parse | ErrorKind::UnexpectedReturnType => StoreError::Reply,
         _ => StoreError::Connection { reason: reason(error) },
     }
 }
 
+/// What a user may lack who may not do what a call does.
+const LACKING: &str =
+    "the user lacks EVALSHA, SCRIPT LOAD, a command of the scripts or access to the keys";
+
+/// Whether the user may run scripts, and not a command of this one. Servers have no code for it.
+fn is_denied_in_script(error: &RedisError) -> bool {
+    // Redis 7.0; later ones, and Valkey.
+    ["The user executing the script can't run this command", "ACL failure in script"]
+        .iter()
+        .any(|message| error.detail().is_some_and(|detail| detail.starts_with(message)))
+}
+
+/// The messages without a code of their own that a user needs to see, and that never quote anything.
+fn known_message(error: &RedisError) -> Option<&'static str> {
+    let detail = error.detail()?;
+    ["max number of clients reached", "DB index is out of range"]
+        .into_iter()
+        .find(|message| detail.contains(message))
+}
+
 /// The error of an attempt to connect.
-pub(super) fn while_connecting(error: &RedisError, address: &str) -> StoreError {
-    match of_call(error) {
-        StoreError::Connection { reason } => {
-            StoreError::Connection { reason: format!("{address}: {reason}") }
-        }
-        StoreError::Permission { reason } => {
-            StoreError::Permission { reason: format!("{address}: {reason}") }
-        }
-        StoreError::Server { reason } => {
-            StoreError::Server { reason: format!("{reason} from {address}") }
+pub(super) fn while_connecting(error: &RedisError, to: &ConnectionAddr) -> StoreError {
+    let name = name(to);
+    match of_call(error, &name) {
+        StoreError::Connection { .. } if is_cut(error) && !is_tls(to) => StoreError::Connection {
+            reason: format!("{name} ends the connection: does it speak TLS (rediss://)?"),
+        },
+        StoreError::Reply => {
+            StoreError::Server { reason: format!("{name} does not answer as Redis does") }
         }
         error => error,
     }
 }
 
+/// What to call an address in a message.
+pub(super) fn name(address: &ConnectionAddr) -> String {
+    if is_tls(address) { format!("{address} over TLS") } else { address.to_string() }
+}
+
+fn is_tls(address: &ConnectionAddr) -> bool {
+    matches!(address, ConnectionAddr::TcpTls { .. })
+}
+
+/// Whether the other side ended the connection.
+fn is_cut(error: &RedisError) -> bool {
+    error.is_connection_dropped() && !error.is_connection_refusal()
+}
+
 fn reason(error: &RedisError) -> String {
-    use std::error::Error;
-    let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
     if error.is_connection_refusal() {
-        "connection refused".to_owned()
-    } else if error.is_timeout() {
-        "timed out".to_owned()
-    } else if let Some(io) = io {
-        io.kind().to_string()
-    } else if error.is_connection_dropped() {
-        "the connection was lost".to_owned()
-    } else {
-        error.category().to_owned()
+        return "connection refused".to_owned();
     }
+    if error.is_timeout() {
+        return "timed out".to_owned();
+    }
+    match io_error(error) {
+        #[cfg(feature = "tls")]
+        Some(io) if let Some(tls) = tls_error(io) => tls.to_string(),
+        _ if is_cut(error) => "the connection was lost".to_owned(),
+        // Those of the operating system, and of looking up a name.
+        Some(io) => io.to_string(),
+        None => error.category().to_owned(),
+    }
+}
+
+fn io_error(error: &RedisError) -> Option<&io::Error> {
+    // The client shows the pointer that it holds, and not what that points to.
+    let source = error.source()?.downcast_ref::<Arc<dyn Error + Send + Sync>>()?;
+    source.downcast_ref()
+}
+
+#[cfg(feature = "tls")]
+fn tls_error(io: &io::Error) -> Option<&rustls::Error> {
+    io.get_ref()?.downcast_ref()
 }

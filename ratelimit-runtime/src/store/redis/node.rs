@@ -84,7 +84,7 @@ impl Node {
             if failure::remedy(&error) == Remedy::Drop {
                 self.supervisor.lost(&connection);
             }
-            failure::of_call(&error)
+            failure::of_call(&error, connection.name())
         })
     }
 

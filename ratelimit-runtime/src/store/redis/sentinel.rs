@@ -46,8 +46,8 @@ impl Sentinels {
         // Not always the same one first: it may be the one that is wrong.
         let start = fastrand::usize(..self.clients.len().max(1));
         for client in self.clients.iter().cycle().skip(start).take(self.clients.len()) {
-            let address = client.get_connection_info().addr().to_string();
-            match timeout(PATIENCE, self.ask(client, dial, &address)).await {
+            let address = client.get_connection_info().addr();
+            match timeout(PATIENCE, self.ask(client, dial)).await {
                 Ok(Ok((host, port))) => {
                     let client = dial.client_at(&host, port, self.tls, &self.login);
                     return client.map_err(StoreError::Config);
@@ -62,12 +62,8 @@ impl Sentinels {
         Err(failure)
     }
 
-    async fn ask(
-        &self,
-        client: &Client,
-        dial: &Dial,
-        address: &str,
-    ) -> Result<(String, u16), StoreError> {
+    async fn ask(&self, client: &Client, dial: &Dial) -> Result<(String, u16), StoreError> {
+        let address = client.get_connection_info().addr();
         let mut link = dial.open(client).await?;
         let mut command = redis::cmd("SENTINEL");
         command.arg("GET-MASTER-ADDR-BY-NAME").arg(&self.primary);

@@ -16,6 +16,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::dial::Dial;
+use super::failure;
 use super::sentinel::Sentinels;
 use crate::driver;
 use crate::error::{ConfigError, StoreError};
@@ -76,12 +77,14 @@ pub(super) struct Connection {
 
 #[derive(Debug)]
 struct Health {
+    /// What to call the server in a message.
+    name: String,
     since: Instant,
     /// For how long there has to be no answer until it is replaced.
     silence: Duration,
     /// Milliseconds after `since` of the latest answer.
     answered_ms: AtomicU32,
-    /// Calls without an answer since then.
+    /// Calls without an answer since one had one.
     unanswered: AtomicU32,
     /// Whether a call has ever succeeded.
     worked: AtomicBool,
@@ -92,9 +95,10 @@ struct Health {
 }
 
 impl Connection {
-    fn new(link: Link, number: u64, deadline: Duration, on_trial: bool) -> Self {
+    fn new(link: Link, number: u64, name: String, deadline: Duration, on_trial: bool) -> Self {
         let (_, shortest) = SILENCE;
         let health = Health {
+            name,
             since: Instant::now(),
             silence: deadline.max(shortest),
             answered_ms: AtomicU32::new(0),
@@ -104,6 +108,11 @@ impl Connection {
             tried: AtomicBool::new(false),
         };
         Self { link, number, health: Arc::new(health) }
+    }
+
+    /// What to call the server in a message.
+    pub(super) fn name(&self) -> &str {
+        &self.health.name
     }
 
     /// For one call; while it is on trial, for one alone.
@@ -127,18 +136,24 @@ impl Health {
         Duration::from_millis(self.elapsed_ms().saturating_sub(answered).into())
     }
 
+    /// The server has said something.
+    fn alive(&self) {
+        let now = self.elapsed_ms();
+        if self.answered_ms.load(Ordering::Relaxed) != now {
+            self.answered_ms.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// The server has said something to a call: what was asked for, if it `worked`.
     fn answered(&self, worked: bool) {
         // Under load nearly every call finds nothing to change, and then writes nothing shared but
         // the time, and that only as often as it changes.
+        self.alive();
         if self.unanswered.load(Ordering::Relaxed) > 0 {
             self.unanswered.store(0, Ordering::Relaxed);
         }
         if self.on_trial.load(Ordering::Relaxed) {
             self.on_trial.store(false, Ordering::Relaxed);
-        }
-        let now = self.elapsed_ms();
-        if self.answered_ms.load(Ordering::Relaxed) != now {
-            self.answered_ms.store(now, Ordering::Relaxed);
         }
         if worked && !self.worked.load(Ordering::Relaxed) {
             self.worked.store(true, Ordering::Relaxed);
@@ -167,7 +182,8 @@ impl Supervisor {
 
     /// Uses a connection that somebody else keeps.
     pub(super) fn given(link: Link) -> Self {
-        Self::Given(Connection::new(link, 0, Duration::ZERO, false))
+        let name = "the given connection".to_owned();
+        Self::Given(Connection::new(link, 0, name, Duration::ZERO, false))
     }
 
     /// The connection that is there, for a call; waits a little for the first one.
@@ -343,7 +359,8 @@ impl Keeper {
 
     fn up(&mut self, link: Link) -> Connection {
         self.number += 1;
-        let connection = Connection::new(link, self.number, self.dial.deadline, self.useless);
+        let (name, deadline) = (self.target.name(), self.dial.deadline);
+        let connection = Connection::new(link, self.number, name, deadline, self.useless);
         self.told.up();
         self.publish.send_replace(Current::Up(connection.clone()));
         connection
@@ -352,7 +369,8 @@ impl Keeper {
     /// Returns when the connection is lost.
     async fn hold(&self, connection: &Connection, reports: &mut mpsc::UnboundedReceiver<u64>) {
         loop {
-            match timeout(IDLE, reports.recv()).await {
+            let quiet = IDLE.saturating_sub(connection.health.silent_for());
+            match timeout(quiet, reports.recv()).await {
                 Ok(Some(lost)) if lost == connection.number => return,
                 // Reports on earlier connections may still come in.
                 Ok(Some(_)) => {}
@@ -364,12 +382,14 @@ impl Keeper {
                     let command = redis::cmd("PING");
                     let ping = link.send_packed_command(&command);
                     match timeout(self.dial.deadline, ping).await {
-                        // Whatever the server says, it is there.
-                        Ok(Ok(_)) => connection.health.answered(false),
-                        Ok(Err(error)) if !error.is_unrecoverable_error() => {
-                            connection.health.answered(false);
+                        Ok(Err(error)) if error.is_unrecoverable_error() => return,
+                        Err(_) => return,
+                        // Whatever the server says, it is there. Whether it decides is for a call
+                        // to find out: for another one, if one has not.
+                        Ok(Ok(_) | Err(_)) => {
+                            connection.health.alive();
+                            connection.health.tried.store(false, Ordering::Relaxed);
                         }
-                        Ok(Err(_)) | Err(_) => return,
                     }
                 }
             }
@@ -381,7 +401,7 @@ impl Target {
     /// What to call it in a message.
     fn name(&self) -> String {
         match self {
-            Self::Server(client) => client.get_connection_info().addr().to_string(),
+            Self::Server(client) => failure::name(client.get_connection_info().addr()),
             Self::Primary(sentinels) => format!("the primary `{}`", sentinels.name()),
         }
     }

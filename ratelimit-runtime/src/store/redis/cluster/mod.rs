@@ -184,17 +184,17 @@ impl Shared {
     }
 
     async fn ask_seed(&self, seed: &Client) -> Result<Map, StoreError> {
-        let name = seed.get_connection_info().addr().to_string();
+        let address = seed.get_connection_info().addr();
         let mut link = self.dial.open(seed).await?;
         let command = slots();
         let asking = link.send_packed_command(&command);
         match timeout(self.dial.connect_timeout, asking).await {
             Ok(answer) => {
                 let answer = answer.and_then(redis::Value::extract_error);
-                let answer = answer.map_err(|error| failure::while_connecting(&error, &name))?;
-                self.read(&answer, host_of(&name))
+                let answer = answer.map_err(|error| failure::while_connecting(&error, address))?;
+                self.read(&answer, host_of(&address.to_string()))
             }
-            Err(_) => Err(StoreError::Connection { reason: format!("{name}: timed out") }),
+            Err(_) => Err(StoreError::Connection { reason: format!("{address}: timed out") }),
         }
     }
 
