@@ -18,8 +18,8 @@ use crate::agreement::random;
 use crate::agreement::reference::answer;
 use crate::algorithms::{Kind, fixed_window, secs, sliding_log};
 use crate::machine;
+use crate::specs::{damaged, foreign_values};
 use crate::stage::ORIGIN;
-use crate::state::{damaged, foreign_values};
 
 const SECOND: Instant = 1_000_000;
 

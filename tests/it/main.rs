@@ -19,7 +19,9 @@
 
 mod algorithms;
 mod machine;
+mod place;
 mod real_time;
+mod specs;
 mod stage;
 
 mod agreement;

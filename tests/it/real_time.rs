@@ -14,7 +14,8 @@ use test_support::{Flavor, Server, unique};
 
 use crate::algorithms::{Kind, ms, rule};
 use crate::machine;
-use crate::stage::{block_on, on_redis, only, told};
+use crate::place::Place;
+use crate::stage::{block_on, only, told};
 
 /// How much later than planned a call may come.
 const TOLERANCE: Duration = ms(30);
@@ -97,12 +98,17 @@ pub(crate) struct Schedule {
 
 /// Makes a run of calls at planned times, again if one of them was late.
 pub(crate) fn on_schedule(run: impl Fn(&mut Schedule) -> Result<(), Late>) {
+    on_schedule_at(Place::server(), run);
+}
+
+/// The same on any servers.
+pub(crate) fn on_schedule_at(place: Place<'_>, run: impl Fn(&mut Schedule) -> Result<(), Late>) {
     for _ in 0..ATTEMPTS {
         let _quiet = machine::quiet();
         let prefix = unique("it");
-        let limiter = on_redis().prefix(&prefix).build().unwrap();
+        let limiter = place.limiter().prefix(&prefix).build().unwrap();
         warm_up(&limiter);
-        let mut watch = Watch::new();
+        let mut watch = Watch::of(place.servers()[0]);
         let start = watch.now();
         let mut schedule = Schedule { watch, limiter, prefix, start, planned: start };
         if run(&mut schedule).is_ok() {

@@ -91,11 +91,12 @@ pub(crate) fn on_redis() -> LimiterBuilder {
 
 /// The same on another server.
 pub(crate) fn on_server(server: &Server) -> LimiterBuilder {
-    Limiter::builder()
-        .redis(server.url())
-        .prefix(unique("it"))
-        .on_error(OnError::Closed)
-        .deadline(secs(10))
+    on(server.url())
+}
+
+/// The same on whatever is there.
+pub(crate) fn on(url: String) -> LimiterBuilder {
+    Limiter::builder().redis(url).prefix(unique("it")).on_error(OnError::Closed).deadline(secs(10))
 }
 
 /// The outcome of a single check, admitted or refused; anything else fails the test.

@@ -22,6 +22,12 @@ impl Login {
         format!("?user={}&pass={}", encoded(&self.user), encoded(&self.password))
     }
 
+    /// At the end of a URL whose login is another one's.
+    pub(crate) fn sentinel_query(&self) -> String {
+        let (user, password) = (encoded(&self.user), encoded(&self.password));
+        format!("?sentinel_user={user}&sentinel_password={password}")
+    }
+
     /// What makes this user, who may do everything, and shuts out those who are nobody: lines of
     /// a configuration, in words.
     pub(crate) fn lines(&self) -> Vec<Vec<String>> {

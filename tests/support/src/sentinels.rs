@@ -126,6 +126,24 @@ impl Sentinels {
         self.sentinels.iter().map(Server::url).collect()
     }
 
+    /// The address of the primary of the moment: `redis+sentinel://host:port,host:port/name`, with
+    /// the logins, if any.
+    pub fn url(&self) -> String {
+        let sentinels: Vec<String> = self
+            .sentinels
+            .iter()
+            .map(|sentinel| format!("127.0.0.1:{}", sentinel.port()))
+            .collect();
+        self.url_at(&sentinels.join(","), NAME)
+    }
+
+    /// The same for a name at other places.
+    pub fn url_at(&self, places: &str, name: &str) -> String {
+        let login = self.servers[0].login().map(Login::credentials).unwrap_or_default();
+        let own = self.sentinels[0].login().map(Login::sentinel_query).unwrap_or_default();
+        format!("redis+sentinel://{login}{places}/{name}{own}")
+    }
+
     /// The two servers.
     pub fn servers(&self) -> &[Server] {
         &self.servers

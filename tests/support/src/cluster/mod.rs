@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 pub use self::resharding::Resharding;
 use self::view::View;
 use crate::flavor::Flavor;
+use crate::login::Login;
 use crate::port::Port;
 use crate::server::{Server, ServerBuilder};
 use crate::wait::until_ok;
@@ -81,6 +82,25 @@ impl Cluster {
     /// The addresses of all nodes for clients, running or not.
     pub fn urls(&self) -> Vec<String> {
         self.nodes.iter().map(Server::url).collect()
+    }
+
+    /// The address of the cluster in one: `redis+cluster://host:port,host:port`, with the login, if
+    /// any.
+    pub fn url(&self) -> String {
+        let nodes = self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port()));
+        self.url_with("redis", nodes)
+    }
+
+    /// The same for clients that speak TLS, if its nodes were told to.
+    pub fn tls_url(&self) -> String {
+        let nodes = self.nodes.iter().map(|node| format!("localhost:{}", node.tls_port()));
+        self.url_with("rediss", nodes)
+    }
+
+    fn url_with(&self, scheme: &str, nodes: impl Iterator<Item = String>) -> String {
+        let login = self.nodes[0].login().map(Login::credentials).unwrap_or_default();
+        let nodes: Vec<String> = nodes.collect();
+        format!("{scheme}+cluster://{login}{}", nodes.join(","))
     }
 
     /// The slot of a key.

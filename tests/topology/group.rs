@@ -1,0 +1,66 @@
+//! Rules of one call that lie together.
+
+use std::collections::BTreeSet;
+
+use ratelimit_kit::{Check, Rule};
+use test_support::{Cluster, Flavor, unique};
+
+use crate::algorithms::{HOUR, Kind, rule};
+use crate::ground::Ground;
+use crate::monitor::Monitor;
+
+fn rules() -> [Rule; 5] {
+    Kind::ALL.map(|kind| rule(kind.per(5, HOUR)))
+}
+
+/// A group puts all rules of a call into one slot, and one script decides them.
+#[test]
+fn a_group_is_one_script_call() {
+    for flavor in Flavor::ALL {
+        let ground = Ground::on(Cluster::shared(flavor));
+        let rules = rules();
+        let group = unique("group {of} one");
+        let checks = rules.each_ref().map(|rule| Check::new(rule, "key").group(&group));
+        let masters = ground.cluster.masters();
+        // The script is there, and is not counted.
+        assert!(ground.told(&checks).0);
+        let monitors: Vec<Monitor<'_>> =
+            masters.iter().map(|node| Monitor::start(&ground.cluster.nodes()[*node])).collect();
+        let (admitted, outcomes) = ground.told(&checks);
+        let word = rules[0].name();
+        let calls: Vec<String> =
+            monitors.into_iter().flat_map(|monitor| monitor.stop(word)).collect();
+        assert!(admitted);
+        assert!(outcomes.iter().all(|outcome| outcome.remaining == 3), "{outcomes:?}");
+        assert_eq!(calls.len(), 1, "{calls:?}");
+        assert!(calls[0].contains("\"EVALSHA\""), "{calls:?}");
+    }
+}
+
+/// Without one they are decided where they lie.
+#[test]
+fn without_a_group_rules_lie_apart() {
+    let ground = Ground::on(Cluster::shared(Flavor::Installed));
+    let rules = [(); 20].map(|()| rule(Kind::TokenBucket.per(5, HOUR)));
+    let checks = rules.each_ref().map(|rule| Check::new(rule, "key"));
+    let slots: BTreeSet<u16> = rules.iter().map(|rule| ground.slot(rule, "key")).collect();
+    assert!(slots.len() > 10, "{slots:?}");
+    let (admitted, outcomes) = ground.told(&checks);
+    assert!(admitted);
+    assert!(outcomes.iter().all(|outcome| outcome.remaining == 4), "{outcomes:?}");
+}
+
+/// A list of a group is decided as on one server: nothing is charged and given back.
+#[test]
+fn a_refusal_of_a_group_charges_nothing() {
+    let ground = Ground::on(Cluster::shared(Flavor::Installed));
+    let [first, .., last] = rules();
+    let group = unique("group");
+    let [first, last] = [&first, &last].map(|rule| Check::new(rule, "key").group(&group));
+    assert!(ground.told(&[last.clone().cost(5)]).0);
+    let (admitted, outcomes) = ground.told(&[first.clone(), last]);
+    assert!(!admitted);
+    let told: Vec<_> = outcomes.iter().map(|o| (o.allowed, o.remaining)).collect();
+    assert_eq!(told, [(true, 5), (false, 0)]);
+    assert_eq!(ground.peek(&first).remaining, 5);
+}

@@ -1,0 +1,191 @@
+//! Rules of one call that lie in different slots: taken in order, and given back on a refusal.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratelimit_kit::{Check, Mode, Outcome, Rate, Rule};
+use test_support::{Cluster, Flavor};
+use tokio::task::JoinSet;
+
+use crate::algorithms::{HOUR, Kind, rule, token_bucket};
+use crate::ground::{Ground, told_all};
+
+/// Whether each would have let the call pass, and what is left of it.
+fn summary(outcomes: &[Outcome]) -> Vec<(bool, u64)> {
+    outcomes.iter().map(|outcome| (outcome.allowed, outcome.remaining)).collect()
+}
+
+/// A rule that refuses, and its check.
+fn used_up(ground: &Ground<'_>, node: usize) -> (Rule, String) {
+    let rule = rule(token_bucket(1, Rate::per_hour(1)));
+    let key = ground.key_on(&rule, node);
+    assert!(ground.told(&[Check::new(&rule, &key)]).0);
+    (rule, key)
+}
+
+/// Whichever of three rules in three nodes refuses, the others are left as if there had been no
+/// call, and all three are reported.
+#[test]
+fn a_refusal_leaves_nothing_charged() {
+    for flavor in Flavor::ALL {
+        let ground = Ground::on(Cluster::shared(flavor));
+        let masters = ground.cluster.masters();
+        for kind in Kind::ALL {
+            for place in 0..3 {
+                let (refusing, refusing_key) = used_up(&ground, masters[place]);
+                let others = [(); 2].map(|()| rule(kind.per(5, HOUR)));
+                let nodes = [masters[(place + 1) % 3], masters[(place + 2) % 3]];
+                let keys = [0, 1].map(|n| ground.key_on(&others[n], nodes[n]));
+                let [a, b] = [0, 1].map(|n| Check::new(&others[n], &keys[n]).cost(2));
+                let mut checks = vec![a.clone(), b.clone()];
+                assert!(ground.told(&checks).0, "{kind:?}");
+                let before = [&a, &b].map(|check| ground.peek(check));
+
+                checks.insert(place, Check::new(&refusing, &refusing_key));
+                for _ in 0..3 {
+                    let (admitted, outcomes) = ground.told(&checks);
+                    assert!(!admitted, "{kind:?}");
+                    let mut expected = vec![(true, 3), (true, 3)];
+                    expected.insert(place, (false, 0));
+                    assert_eq!(summary(&outcomes), expected, "{kind:?} refused at {place}");
+                    assert!(outcomes[place].retry_after.unwrap() > HOUR - HOUR / 60);
+                    let names: Vec<&str> = outcomes.iter().map(Outcome::rule).collect();
+                    let asked: Vec<&str> = checks.iter().map(|check| check.rule().name()).collect();
+                    assert_eq!(names, asked);
+                }
+                let after = [&a, &b].map(|check| ground.peek(check));
+                for (before, after) in before.iter().zip(&after) {
+                    assert_eq!(after.remaining, before.remaining);
+                    // Time has passed, and nothing else has happened.
+                    assert!(after.reset_after <= before.reset_after, "{kind:?}: {after:?}");
+                }
+            }
+        }
+    }
+}
+
+/// What was never used before is as good as new after a refusal.
+#[test]
+fn a_fresh_key_stays_fresh() {
+    let ground = Ground::on(Cluster::shared(Flavor::Installed));
+    let masters = ground.cluster.masters();
+    let (refusing, refusing_key) = used_up(&ground, masters[1]);
+    for kind in Kind::ALL {
+        let fresh = rule(kind.per(5, HOUR));
+        let key = ground.key_on(&fresh, masters[0]);
+        let fresh = Check::new(&fresh, &key);
+        let (admitted, outcomes) =
+            ground.told(&[fresh.clone(), Check::new(&refusing, &refusing_key)]);
+        assert!(!admitted);
+        assert_eq!((outcomes[0].remaining, outcomes[0].reset_after), (5, Duration::ZERO));
+        let peek = ground.peek(&fresh);
+        assert_eq!((peek.remaining, peek.reset_after), (5, Duration::ZERO), "{kind:?}");
+    }
+}
+
+/// The check of the refused call that was not sent is judged by its own cost.
+#[test]
+fn a_rule_that_was_not_asked_is_reported_as_if_it_had_been() {
+    let ground = Ground::on(Cluster::shared(Flavor::Installed));
+    let masters = ground.cluster.masters();
+    let (refusing, refusing_key) = used_up(&ground, masters[0]);
+    for kind in Kind::ALL {
+        let later = rule(kind.per(5, HOUR));
+        let key = ground.key_on(&later, masters[1]);
+        let later = Check::new(&later, &key);
+        assert!(ground.told(&[later.clone().cost(3)]).0);
+        for (cost, allowed) in [(2, true), (3, false)] {
+            let checks = [Check::new(&refusing, &refusing_key), later.clone().cost(cost)];
+            let (admitted, outcomes) = ground.told(&checks);
+            assert!(!admitted);
+            assert_eq!(summary(&outcomes), [(false, 0), (allowed, 2)], "{kind:?}, cost {cost}");
+            let waits = outcomes[1].retry_after != Some(Duration::ZERO);
+            assert_eq!(waits, !allowed, "{kind:?}: {:?}", outcomes[1]);
+        }
+    }
+}
+
+/// Rules that only watch refuse nothing, are charged with the others, and given back with them.
+#[test]
+fn shadows_are_charged_with_what_is_enforced() {
+    let ground = Ground::on(Cluster::shared(Flavor::Installed));
+    let masters = ground.cluster.masters();
+    let (refusing, refusing_key) = used_up(&ground, masters[1]);
+    for kind in Kind::ALL {
+        let watched = rule(kind.per(2, HOUR)).mode(Mode::Shadow);
+        let watched_key = ground.key_on(&watched, masters[0]);
+        let watched = Check::new(&watched, &watched_key);
+        let enforced = rule(kind.per(5, HOUR));
+        let enforced_key = ground.key_on(&enforced, masters[2]);
+        let enforced = Check::new(&enforced, &enforced_key);
+
+        // In front of a refusal, and behind one.
+        let refused = Check::new(&refusing, &refusing_key);
+        for checks in [[watched.clone(), refused.clone()], [refused, watched.clone()]] {
+            assert!(!ground.told(&checks).0);
+            assert_eq!(ground.peek(&watched).remaining, 2, "{kind:?}");
+        }
+        let both = [watched.clone(), enforced.clone()];
+        let told = [(); 3].map(|()| {
+            let (admitted, outcomes) = ground.told(&both);
+            assert!(admitted, "a shadow refused");
+            summary(&outcomes)
+        });
+        let used_up = vec![(false, 0), (true, 2)];
+        assert_eq!(told, [vec![(true, 1), (true, 4)], vec![(true, 0), (true, 3)], used_up]);
+        assert_eq!(ground.peek(&watched).remaining, 0, "{kind:?}");
+    }
+}
+
+/// However many ask at once, neither of two rules admits more than its limit, and when all is
+/// quiet the admitted calls are charged and no others.
+#[test]
+fn a_race_for_two_slots_admits_no_more_than_either_limit() {
+    const TASKS: usize = 32;
+    const CALLS: usize = 8;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let cluster = Cluster::shared(Flavor::Installed);
+    let ground = Ground::on(cluster);
+    let masters = cluster.masters();
+    for kind in Kind::ALL {
+        let rules = [(); 2].map(|()| rule(kind.per(30, HOUR)));
+        let keys = [0, 1].map(|n| ground.key_on(&rules[n], masters[n]));
+        let shared = Arc::new((rules, keys));
+        let admitted = runtime.block_on(async {
+            let mut tasks = JoinSet::new();
+            for task in 0..TASKS {
+                let (shared, limiter) = (Arc::clone(&shared), ground.limiter.clone());
+                tasks.spawn(async move {
+                    let (rules, keys) = &*shared;
+                    let mut checks = [0, 1].map(|n| Check::new(&rules[n], &keys[n]));
+                    // From both ends.
+                    if task % 2 == 1 {
+                        checks.reverse();
+                    }
+                    let mut admitted = 0;
+                    for _ in 0..CALLS {
+                        admitted += u64::from(told_all(limiter.check_all(&checks).await).0);
+                    }
+                    admitted
+                });
+            }
+            tasks.join_all().await.into_iter().sum::<u64>()
+        });
+        let (rules, keys) = &*shared;
+        let checks = [0, 1].map(|n| Check::new(&rules[n], &keys[n]));
+        assert!((1..=30).contains(&admitted), "{kind:?}: {admitted}");
+        // What a bucket gained while it was charged may not be given back: less than a permit here,
+        // which comes back in an hour.
+        let bucket = matches!(kind, Kind::TokenBucket | Kind::LeakyBucket);
+        let most = 30 - admitted;
+        let expected = most.saturating_sub(u64::from(bucket))..=most;
+        let left = checks.each_ref().map(|check| ground.peek(check).remaining);
+        assert!(
+            left.iter().all(|left| expected.contains(left)),
+            "{kind:?}: {expected:?}, {left:?}"
+        );
+        // What was refused in the rush is there for those who come later.
+        let later = (0..60).filter(|_| ground.told(&checks).0).count();
+        assert!(expected.contains(&u64::try_from(later).unwrap()), "{kind:?}: {later} came later");
+    }
+}
