@@ -19,6 +19,7 @@
 
 mod algorithms;
 mod machine;
+#[allow(dead_code, reason = "clusters are in tests/topology")]
 mod place;
 mod real_time;
 mod specs;

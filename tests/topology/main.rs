@@ -33,9 +33,13 @@ mod specs;
 #[allow(dead_code, reason = "not all of it is needed here")]
 mod stage;
 
+mod calls;
 mod ground;
 mod monitor;
 
 mod cluster;
 mod group;
 mod in_order;
+mod moving;
+mod outage;
+mod stopped;
