@@ -39,6 +39,8 @@ pub struct Redis {
     servers: Arc<Servers>,
     prefix: String,
     clock: Clock,
+    /// Of a check.
+    deadline: Duration,
 }
 
 /// How to reach the servers.
@@ -78,7 +80,7 @@ impl Redis {
             }
             Place::Cluster { seeds } => Servers::Cluster(Cluster::start(seeds, dial)?),
         };
-        Ok(Self { servers: Arc::new(servers), prefix, clock })
+        Ok(Self { servers: Arc::new(servers), prefix, clock, deadline })
     }
 
     /// A store over a connection that the caller drives.
@@ -86,9 +88,10 @@ impl Redis {
         connection: redis::aio::MultiplexedConnection,
         prefix: String,
         clock: Clock,
+        deadline: Duration,
     ) -> Self {
         let servers = Arc::new(Servers::One(Arc::new(Node::given(connection))));
-        Self { servers, prefix, clock }
+        Self { servers, prefix, clock, deadline }
     }
 
     fn names(&self) -> Names<'_> {
