@@ -29,6 +29,9 @@ use crate::store::Answers;
 /// also when the caller has gone.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// What is left of checks, by their place: asked for, and the answer on its way.
+type Looks = SmallVec<[(usize, JoinHandle<Option<Value>>); 4]>;
+
 /// Decides checks, wherever they lie.
 pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
     let parts = by_slot(store, checks);
@@ -125,7 +128,7 @@ impl Charged<'_> {
         store: &Redis,
         checks: &[Check<'_>],
         answers: &[Option<Answer>],
-    ) -> Result<SmallVec<[(usize, JoinHandle<Option<Value>>); 4]>, StoreError> {
+    ) -> Result<Looks, StoreError> {
         let mut looks = SmallVec::<[_; 4]>::new();
         for (place, (check, answer)) in checks.iter().zip(answers).enumerate() {
             if answer.is_none() || self.requests.iter().any(|(charged, ..)| *charged == place) {
