@@ -38,6 +38,7 @@ mod ground;
 mod monitor;
 
 mod cluster;
+mod finding;
 mod group;
 mod in_order;
 mod moving;
