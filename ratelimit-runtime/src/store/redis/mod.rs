@@ -75,7 +75,7 @@ impl Redis {
                 Servers::One(Arc::new(Node::start(target, dial)?))
             }
             Place::Sentinel { sentinels, primary, login, tls } => {
-                let sentinels = Sentinels::new(sentinels, primary, login, tls, &dial)?;
+                let sentinels = Sentinels::new(sentinels, &primary, login, tls, &dial)?;
                 Servers::One(Arc::new(Node::start(Target::Primary(sentinels), dial)?))
             }
             Place::Cluster { seeds } => Servers::Cluster(Cluster::start(seeds, dial)?),
