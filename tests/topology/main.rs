@@ -43,4 +43,5 @@ mod group;
 mod in_order;
 mod moving;
 mod outage;
+mod sentinel;
 mod stopped;
