@@ -1,6 +1,10 @@
 //! What the errors of the Redis client mean to a limiter. Only codes, kinds and addresses are kept:
 //! messages of a server may quote a command, and with it a key.
 
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
 use crate::error::StoreError;
@@ -54,6 +58,9 @@ pub(super) fn of_call(error: &RedisError) -> StoreError {
         }
         ErrorKind::Server(_) | ErrorKind::Extension => match code {
             "NOAUTH" | "WRONGPASS" => StoreError::Permission { reason: code.to_owned() },
+            "ERR" if is_forbidden_in_a_script(error) => {
+                StoreError::Permission { reason: "NOPERM in a script".to_owned() }
+            }
             // Only when a server was asked as if it were alone.
             "MOVED" | "ASK" | "CROSSSLOT" => StoreError::Server {
                 reason: format!("{code}: this is a cluster, reached by redis+cluster://"),
@@ -63,6 +70,15 @@ pub(super) fn of_call(error: &RedisError) -> StoreError {
         ErrorKind::Parse | ErrorKind::UnexpectedReturnType => StoreError::Reply,
         _ => StoreError::Connection { reason: reason(error) },
     }
+}
+
+/// Whether a script stopped because the user may not run one of its commands: an error without a code
+/// of its own, in the words of newer servers or of Redis 7.0.
+fn is_forbidden_in_a_script(error: &RedisError) -> bool {
+    error.detail().is_some_and(|detail| {
+        detail.starts_with("ACL failure in script")
+            || detail.starts_with("The user executing the script can't")
+    })
 }
 
 /// The error of an attempt to connect.
@@ -82,17 +98,33 @@ pub(super) fn while_connecting(error: &RedisError, address: &str) -> StoreError 
 }
 
 fn reason(error: &RedisError) -> String {
-    use std::error::Error;
-    let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
     if error.is_connection_refusal() {
         "connection refused".to_owned()
     } else if error.is_timeout() {
         "timed out".to_owned()
-    } else if let Some(io) = io {
-        io.kind().to_string()
+    } else if let Some(io) = io(error) {
+        of_tls(io).unwrap_or_else(|| io.kind().to_string())
     } else if error.is_connection_dropped() {
         "the connection was lost".to_owned()
     } else {
         error.category().to_owned()
     }
+}
+
+fn io(error: &RedisError) -> Option<&io::Error> {
+    // The client shares its causes between the calls that they concern.
+    let shared = error.source()?.downcast_ref::<Arc<dyn Error + Send + Sync>>()?;
+    shared.downcast_ref()
+}
+
+/// What TLS says about a certificate, or about the other side: nobody's secret.
+#[cfg(feature = "tls")]
+fn of_tls(error: &io::Error) -> Option<String> {
+    let tls = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    Some(format!("TLS: {tls}"))
+}
+
+#[cfg(not(feature = "tls"))]
+const fn of_tls(_error: &io::Error) -> Option<String> {
+    None
 }
