@@ -45,3 +45,5 @@ mod moving;
 mod outage;
 mod sentinel;
 mod stopped;
+mod tls;
+mod ways;
