@@ -16,7 +16,7 @@ use crate::stage::{block_on, on, only};
 pub(crate) struct Ground<'c> {
     pub(crate) cluster: &'c Cluster,
     pub(crate) limiter: Limiter,
-    prefix: String,
+    pub(crate) prefix: String,
 }
 
 impl<'c> Ground<'c> {

@@ -38,8 +38,12 @@ mod ground;
 mod monitor;
 
 mod cluster;
+mod finding;
 mod group;
 mod in_order;
 mod moving;
 mod outage;
+mod sentinel;
 mod stopped;
+mod tls;
+mod ways;

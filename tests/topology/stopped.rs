@@ -3,7 +3,7 @@
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use ratelimit_kit::{Check, Rule, StoreError};
+use ratelimit_kit::{Check, OnError, Rule, StoreError};
 use test_support::{Cluster, Flavor};
 
 use crate::algorithms::{HOUR, Kind, ms, rule, secs};
@@ -93,9 +93,25 @@ fn a_stopped_node_slows_nobody_else() {
     let other = [Check::new(&other, &key).cost(0)];
     brisk.told(&stopped);
     patient.told(&other);
+    // The last of three rules is on the stopped node, and the one before refuses.
+    let firm = Ground::with(&cluster, |builder| builder.deadline(ms(250)).on_error(OnError::Open));
+    let three = [(); 3].map(|()| rule(Kind::FixedWindow.per(LIMIT, HOUR)));
+    let places = [masters[1], masters[2], masters[0]];
+    let keys = [0, 1, 2].map(|n| firm.key_on(&three[n], places[n]));
+    let refused = [0, 1, 2].map(|n| Check::new(&three[n], &keys[n]));
+    assert!(firm.told(&[refused[0].clone(), refused[1].clone().cost(LIMIT)]).0);
 
     cluster.nodes()[masters[0]].freeze();
     let frozen = Instant::now();
+    // A refusal stands, whatever cannot be found out about the other rules of the call.
+    for _ in 0..2 {
+        let start = Instant::now();
+        let (admitted, outcomes) = firm.told(&refused);
+        assert!(!admitted);
+        assert!(start.elapsed() < ms(250), "{:?}", start.elapsed());
+        let told: Vec<_> = outcomes.iter().map(|o| (o.allowed, o.remaining)).collect();
+        assert_eq!(told, [(true, LIMIT - 1), (false, 0), (true, LIMIT)]);
+    }
     let (mut deadlines, mut at_once) = (0, 0);
     while frozen.elapsed() < secs(1) {
         let call = Call::make(&brisk.limiter, &stopped);

@@ -234,10 +234,10 @@ impl LimiterBuilder {
                 (Arc::new(Redis::open(url, reach, prefix, clock)?), true)
             }
             #[cfg(feature = "redis")]
-            Source::RedisConnection(connection) => (
-                Arc::new(Redis::over(connection.clone(), self.prefix.clone(), self.clock.clone())),
-                false,
-            ),
+            Source::RedisConnection(connection) => {
+                let (prefix, clock) = (self.prefix.clone(), self.clock.clone());
+                (Arc::new(Redis::over(connection.clone(), prefix, clock, self.deadline)), false)
+            }
             #[cfg(not(feature = "redis"))]
             Source::RedisUrl(_) => return Err(ConfigError::NoRedisFeature),
         };

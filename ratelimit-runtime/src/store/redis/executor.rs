@@ -22,6 +22,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// After so many waits the answer is what the server says.
 const WAITS: u32 = 4;
 
+/// So often a call is sent on at once; after that the nodes do not agree, and are given time to.
+const HOPS: u32 = 4;
+
 /// Who decides.
 #[derive(Debug)]
 pub(super) enum Servers {
@@ -34,7 +37,13 @@ impl Servers {
     async fn node(&self, slot: Slot) -> Result<Arc<Node>, StoreError> {
         match self {
             Self::One(node) => Ok(node.clone()),
-            Self::Cluster(cluster) => cluster.node(slot).await,
+            Self::Cluster(cluster) => {
+                let node = cluster.node(slot).await;
+                if node.is_err() {
+                    cluster.look_again();
+                }
+                node
+            }
         }
     }
 
@@ -57,6 +66,7 @@ impl Servers {
         let mut node = self.node(slot).await?;
         let mut asking = false;
         let mut waits = 0;
+        let mut hops = 0;
         loop {
             let mut connection = match node.supervisor().connection().await {
                 Ok(connection) => connection,
@@ -66,7 +76,7 @@ impl Servers {
                 }
             };
             let seen = node.uploaded(request.script);
-            let answer = if std::mem::take(&mut asking) {
+            let answer = if asking {
                 node.send_asking(&mut connection, &request.command).await
             } else {
                 node.send(&mut connection, &request.command).await
@@ -77,19 +87,25 @@ impl Servers {
             };
             match (failure::remedy(&error), self) {
                 (Remedy::Upload, _) => node.upload(request.script, seen).await?,
-                (Remedy::Follow { asking: ask }, Self::Cluster(cluster)) => {
-                    let next = failure::followed(&error).and_then(|to| cluster.node_at(&to));
+                (Remedy::Follow { asking: ask }, Self::Cluster(cluster)) if hops < HOPS => {
+                    let next = failure::followed(&error).and_then(|to| cluster.node_at(&to, &node));
                     node = next.ok_or_else(|| failure::of_call(&error, connection.name()))?;
                     asking = ask;
+                    hops += 1;
                     if !ask {
                         self.look_again();
                     }
                 }
-                (Remedy::Wait, _) if waits < WAITS => {
+                (Remedy::Wait, _) | (Remedy::Follow { .. }, Self::Cluster(_)) if waits < WAITS => {
                     crate::driver::sleep(PAUSE * (1 << waits)).await;
                     waits += 1;
                     self.look_again();
                     node = self.node(slot).await?;
+                    asking = false;
+                }
+                (Remedy::Follow { .. }, Self::Cluster(_)) => {
+                    let reason = "CLUSTERDOWN: the nodes do not agree on who has the slot";
+                    return Err(StoreError::Server { reason: reason.to_owned() });
                 }
                 (Remedy::Reconnect, _) if waits < WAITS => {
                     node.supervisor().lost(&connection);
@@ -97,6 +113,7 @@ impl Servers {
                     crate::driver::sleep(PAUSE * (1 << waits)).await;
                     waits += 1;
                     node = self.node(slot).await?;
+                    asking = false;
                 }
                 (Remedy::Drop, _) => {
                     node.supervisor().lost(&connection);

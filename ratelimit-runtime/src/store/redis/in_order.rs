@@ -3,11 +3,15 @@
 //! No script can decide them together. They are decided in their order, those of one slot at once,
 //! and when one refuses, what was charged before is given back. In the meantime other calls find
 //! less than there is: too much may be refused for a round trip, and never too much admitted.
+//!
+//! A refusal is final, whether or not the servers of the other checks answer then.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use redis::Value;
 use smallvec::SmallVec;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::Redis;
@@ -15,6 +19,7 @@ use super::executor::Servers;
 use super::node::Request;
 use super::slot::Slot;
 use super::{reply, script};
+use crate::algo::Answer;
 use crate::driver;
 use crate::error::StoreError;
 use crate::rule::Check;
@@ -24,12 +29,16 @@ use crate::store::Answers;
 /// also when the caller has gone.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// What is left of checks, by their place: asked for, and the answer on its way.
+type Looks = SmallVec<[(usize, JoinHandle<Option<Value>>); 4]>;
+
 /// Decides checks, wherever they lie.
 pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
     let parts = by_slot(store, checks);
     if let [(slot, _)] = &*parts {
         return reply::answers(&store.together(*slot, checks).await?, checks);
     }
+    let started = Instant::now();
     let mut charged = Charged { servers: &store.servers, requests: Vec::new() };
     let mut answers: SmallVec<[Option<_>; 4]> = checks.iter().map(|_| None).collect();
     let mut refused = false;
@@ -56,23 +65,23 @@ pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answer
         charged.requests.clear();
         return Ok(answers.into_iter().flatten().collect());
     }
-    for place in charged.give_back().await {
-        if let Some(answer) = answers.get_mut(place) {
-            *answer = None;
+
+    // The refusal stands. What is left of the others, now that they are given back or because they
+    // were not asked, is found out in what remains of the time.
+    let looks = charged.undo(store, checks, &answers)?;
+    let left = (store.deadline / 4 * 3).saturating_sub(started.elapsed());
+    let waiting = async {
+        for (place, look) in looks {
+            let (Ok(Some(reply)), Some(check)) = (look.await, checks.get(place)) else { continue };
+            if let (Ok(answer), Some(slot)) = (reply::looked(&reply, check), answers.get_mut(place))
+            {
+                *slot = Some(answer);
+            }
         }
-    }
-    // What is left of the others, now that they were given back, or because they were not asked.
-    let mut all = Answers::new();
-    for (check, answer) in checks.iter().zip(answers) {
-        if let Some(answer) = answer {
-            all.push(answer);
-        } else {
-            let slot = Slot::of(&store.names().of(check));
-            let look = store.together(slot, &[check.with_cost(0)]).await?;
-            all.push(reply::looked(&look, check)?);
-        }
-    }
-    Ok(all)
+    };
+    driver::with_deadline(left, waiting).await?;
+    let all = checks.iter().zip(answers);
+    all.map(|(check, answer)| answer.map_or_else(|| reply::unused(check), Ok)).collect()
 }
 
 /// The places of the checks of each slot, in the order in which the slots come up.
@@ -112,32 +121,52 @@ impl Charged<'_> {
         Ok(())
     }
 
-    /// Gives all of it back; the places of the checks.
-    async fn give_back(&mut self) -> SmallVec<[usize; 2]> {
-        let places = self.requests.iter().map(|(place, ..)| *place).collect();
-        for task in self.start() {
-            // One that fails leaves the charge: too little is left, and never too much.
-            let _ = task.await;
+    /// Gives all of it back, and then looks at what is left of these checks, and of those without
+    /// an answer.
+    fn undo(
+        &mut self,
+        store: &Redis,
+        checks: &[Check<'_>],
+        answers: &[Option<Answer>],
+    ) -> Result<Looks, StoreError> {
+        let mut looks = SmallVec::<[_; 4]>::new();
+        for (place, (check, answer)) in checks.iter().zip(answers).enumerate() {
+            if answer.is_none() || self.requests.iter().any(|(charged, ..)| *charged == place) {
+                let look = script::call(store.names(), store.now_us(), &[check.with_cost(0)])?;
+                looks.push((place, Slot::of(&store.names().of(check)), look));
+            }
         }
-        places
-    }
-
-    fn start(&mut self) -> Vec<tokio::task::JoinHandle<()>> {
-        let Ok(driver) = driver::handle() else { return Vec::new() };
-        let spawn = |(_, slot, request): (usize, Slot, Request)| {
+        let driver = driver::handle()?;
+        let spawn = |(place, slot, look): (usize, Slot, Request)| {
+            let charged = self.requests.iter().position(|(charged, ..)| *charged == place);
+            let back = charged.map(|charged| self.requests.swap_remove(charged).2);
             let servers = self.servers.clone();
-            driver.spawn(async move {
-                let _ = timeout(PATIENCE, servers.run(slot, &request)).await;
-            })
+            let task = driver.spawn(async move {
+                if let Some(back) = back {
+                    give_back(&servers, slot, &back).await;
+                }
+                timeout(PATIENCE, servers.run(slot, &look)).await.ok()?.ok()
+            });
+            (place, task)
         };
-        self.requests.drain(..).map(spawn).collect()
+        Ok(looks.into_iter().map(spawn).collect())
     }
+}
+
+/// One that fails leaves the charge: too little is left, and never too much.
+async fn give_back(servers: &Servers, slot: Slot, request: &Request) {
+    let _ = timeout(PATIENCE, servers.run(slot, request)).await;
 }
 
 impl Drop for Charged<'_> {
     fn drop(&mut self) {
-        if !self.requests.is_empty() {
-            drop(self.start());
+        if self.requests.is_empty() {
+            return;
+        }
+        let Ok(driver) = driver::handle() else { return };
+        for (_, slot, request) in self.requests.drain(..) {
+            let servers = self.servers.clone();
+            driver.spawn(async move { give_back(&servers, slot, &request).await });
         }
     }
 }

@@ -39,6 +39,8 @@ pub struct Redis {
     servers: Arc<Servers>,
     prefix: String,
     clock: Clock,
+    /// Of a check.
+    deadline: Duration,
 }
 
 /// How to reach the servers.
@@ -73,12 +75,12 @@ impl Redis {
                 Servers::One(Arc::new(Node::start(target, dial)?))
             }
             Place::Sentinel { sentinels, primary, login, tls } => {
-                let sentinels = Sentinels::new(sentinels, primary, login, tls, &dial)?;
+                let sentinels = Sentinels::new(sentinels, &primary, login, tls, &dial)?;
                 Servers::One(Arc::new(Node::start(Target::Primary(sentinels), dial)?))
             }
             Place::Cluster { seeds } => Servers::Cluster(Cluster::start(seeds, dial)?),
         };
-        Ok(Self { servers: Arc::new(servers), prefix, clock })
+        Ok(Self { servers: Arc::new(servers), prefix, clock, deadline })
     }
 
     /// A store over a connection that the caller drives.
@@ -86,9 +88,10 @@ impl Redis {
         connection: redis::aio::MultiplexedConnection,
         prefix: String,
         clock: Clock,
+        deadline: Duration,
     ) -> Self {
         let servers = Arc::new(Servers::One(Arc::new(Node::given(connection))));
-        Self { servers, prefix, clock }
+        Self { servers, prefix, clock, deadline }
     }
 
     fn names(&self) -> Names<'_> {

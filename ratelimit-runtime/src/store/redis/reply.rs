@@ -49,11 +49,12 @@ pub(super) fn charges(
 /// of 0. The wait for a place in a log is what is certainly enough.
 pub(super) fn looked(reply: &Value, check: &Check<'_>) -> Result<Answer> {
     let records = records(reply, 1)?;
-    let record = records.first().ok_or(StoreError::Reply)?;
-    let plan = check.plan(Resolution::Micros)?;
-    let cost = check.permits();
-    let verdict = Verdict { cost, allowed: record.admits(&plan, cost)?, charged: false };
-    record.answer(&plan, verdict)
+    records.first().ok_or(StoreError::Reply)?.as_asked(check)
+}
+
+/// The answer to a check of whose state nothing is known: as if it had none.
+pub(super) fn unused(check: &Check<'_>) -> Result<Answer> {
+    Record { admitted: true, now: 0, state: State(&[]) }.as_asked(check)
 }
 
 /// What a script says about one check.
@@ -95,6 +96,13 @@ impl<'r> Record<'r> {
             _ => return Err(StoreError::Reply),
         };
         Ok(Self { admitted, now: Instant::from_le_bytes(*now), state: State(state) })
+    }
+
+    /// The answer to a check, as far as the state tells: it was not charged.
+    fn as_asked(&self, check: &Check<'_>) -> Result<Answer> {
+        let (plan, cost) = (check.plan(Resolution::Micros)?, check.permits());
+        let verdict = Verdict { cost, allowed: self.admits(&plan, cost)?, charged: false };
+        self.answer(&plan, verdict)
     }
 
     /// Whether a call of this cost would be admitted, as far as the state tells.

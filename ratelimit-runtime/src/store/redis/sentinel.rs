@@ -1,37 +1,62 @@
 //! Asks Sentinels for the primary of a name.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
+use redis::aio::MultiplexedConnection as Link;
 use redis::{Client, RedisConnectionInfo};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::dial::Dial;
 use super::failure;
 use crate::error::{ConfigError, StoreError};
 
-/// How long one Sentinel may take to answer before the next is asked.
+/// How long one Sentinel may take to answer. Others are asked at the same time.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Some Sentinels that watch one primary.
 #[derive(Debug)]
 pub(super) struct Sentinels {
-    clients: Vec<Client>,
-    primary: String,
+    all: Vec<Arc<Sentinel>>,
+    primary: Arc<str>,
     login: RedisConnectionInfo,
     tls: bool,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Sentinel {
+    client: Client,
+    /// Kept, since it is asked again and again.
+    link: Mutex<Option<Link>>,
+}
+
+/// Where the primary is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    host: String,
+    port: u16,
+    /// Every failover has a higher one than those before, if the Sentinel tells it.
+    epoch: u64,
 }
 
 impl Sentinels {
     pub(super) fn new(
         sentinels: Vec<redis::ConnectionInfo>,
-        primary: String,
+        primary: &str,
         login: RedisConnectionInfo,
         tls: bool,
         dial: &Dial,
     ) -> Result<Self, ConfigError> {
-        let clients =
-            sentinels.into_iter().map(|info| dial.client(info)).collect::<Result<_, _>>()?;
-        Ok(Self { clients, primary, login, tls })
+        let sentinel = |info| {
+            let client = dial.client(info)?;
+            Ok(Arc::new(Sentinel { client, link: Mutex::new(None) }))
+        };
+        let all = sentinels.into_iter().map(sentinel).collect::<Result<_, _>>()?;
+        Ok(Self { all, primary: primary.into(), login, tls })
     }
 
     /// What to call them in a message.
@@ -39,38 +64,97 @@ impl Sentinels {
         &self.primary
     }
 
-    /// The primary, as the first Sentinel that answers says. One that has just lost touch with the
-    /// others may name the wrong server, which is found out when that is asked for its role.
-    pub(super) async fn find(&self, dial: &Dial) -> Result<Client, StoreError> {
-        let mut failure = StoreError::Connection { reason: "no Sentinel is known".to_owned() };
-        // Not always the same one first: it may be the one that is wrong.
-        let start = fastrand::usize(..self.clients.len().max(1));
-        for client in self.clients.iter().cycle().skip(start).take(self.clients.len()) {
-            let address = client.get_connection_info().addr();
-            match timeout(PATIENCE, self.ask(client, dial)).await {
-                Ok(Ok((host, port))) => {
-                    let client = dial.client_at(&host, port, self.tls, &self.login);
-                    return client.map_err(StoreError::Config);
-                }
-                Ok(Err(error)) => failure = error,
-                Err(_) => {
-                    let reason = format!("the Sentinel at {address} did not answer");
-                    failure = StoreError::Connection { reason };
-                }
-            }
-        }
-        Err(failure)
+    /// A client for the primary that was found.
+    pub(super) fn client(&self, found: &Found, dial: &Dial) -> Result<Client, StoreError> {
+        let client = dial.client_at(&found.host, found.port, self.tls, &self.login);
+        client.map_err(StoreError::Config)
     }
 
-    async fn ask(&self, client: &Client, dial: &Dial) -> Result<(String, u16), StoreError> {
-        let address = client.get_connection_info().addr();
-        let mut link = dial.open(client).await?;
+    /// The primary, as more than half of the Sentinels say that answer in time, or as many as do.
+    /// One that has lost touch with the others may name the wrong server: what it knows is older.
+    pub(super) async fn find(&self, dial: &Arc<Dial>) -> Result<Found, StoreError> {
+        let mut asking = JoinSet::new();
+        for sentinel in &self.all {
+            let (sentinel, primary, dial) = (sentinel.clone(), self.primary.clone(), dial.clone());
+            asking.spawn(async move { sentinel.ask(&primary, &dial).await });
+        }
+        let mut found: Option<Found> = None;
+        let mut failure = StoreError::Connection { reason: "no Sentinel is known".to_owned() };
+        let mut answers = 0;
+        while answers <= self.all.len() / 2
+            && let Some(asked) = asking.join_next().await
+        {
+            match asked {
+                Ok(Ok(told)) => {
+                    answers += 1;
+                    if found.as_ref().is_none_or(|found| found.epoch < told.epoch) {
+                        found = Some(told);
+                    }
+                }
+                // What one says is worth more than that another says nothing.
+                Ok(Err(error)) if !matches!(error, StoreError::Connection { .. }) => {
+                    failure = error;
+                }
+                Ok(Err(error)) if matches!(failure, StoreError::Connection { .. }) => {
+                    failure = error;
+                }
+                Ok(Err(_)) | Err(_) => {}
+            }
+        }
+        found.ok_or(failure)
+    }
+
+    /// Whether the primary is another one now. That nobody answers, or only those who know less,
+    /// changes nothing.
+    pub(super) async fn has_moved(&self, from: &Found, dial: &Arc<Dial>) -> bool {
+        let Ok(now) = self.find(dial).await else { return false };
+        now.epoch >= from.epoch && (&now.host, now.port) != (&from.host, from.port)
+    }
+}
+
+impl Sentinel {
+    async fn ask(&self, primary: &str, dial: &Dial) -> Result<Found, StoreError> {
+        let known = self.link.lock().clone();
+        let asked = timeout(PATIENCE, self.ask_over(known, primary, dial)).await;
+        let asked = asked.unwrap_or_else(|_| {
+            let address = self.client.get_connection_info().addr();
+            let reason = format!("the Sentinel at {address} did not answer");
+            Err(StoreError::Connection { reason })
+        });
+        if asked.is_err() {
+            *self.link.lock() = None;
+        }
+        asked
+    }
+
+    async fn ask_over(
+        &self,
+        link: Option<Link>,
+        primary: &str,
+        dial: &Dial,
+    ) -> Result<Found, StoreError> {
+        let address = self.client.get_connection_info().addr();
+        let mut link = match link {
+            Some(link) => link,
+            None => dial.open(&self.client).await?,
+        };
+        let failed = |error| failure::while_connecting(&error, address);
         let mut command = redis::cmd("SENTINEL");
-        command.arg("GET-MASTER-ADDR-BY-NAME").arg(&self.primary);
+        command.arg("GET-MASTER-ADDR-BY-NAME").arg(primary);
         let answer = command.query_async::<Option<(String, u16)>>(&mut link).await;
-        answer.map_err(|error| failure::while_connecting(&error, address))?.ok_or_else(|| {
-            let primary = &self.primary;
-            StoreError::Server { reason: format!("the Sentinel at {address} knows no `{primary}`") }
-        })
+        let (host, port) = answer.map_err(failed)?.ok_or_else(|| {
+            let reason = format!("the Sentinel at {address} knows no `{primary}`");
+            StoreError::Server { reason }
+        })?;
+        command = redis::cmd("SENTINEL");
+        command.arg("MASTER").arg(primary);
+        let known = command.query_async::<HashMap<String, String>>(&mut link).await;
+        let epoch = match known {
+            Ok(known) => known.get("config-epoch").and_then(|epoch| epoch.parse().ok()),
+            Err(error) if error.code() == Some("NOPERM") => None,
+            Err(error) => return Err(failed(error)),
+        };
+        *self.link.lock() = Some(link);
+        Ok(Found { host, port, epoch: epoch.unwrap_or(0) })
     }
 }

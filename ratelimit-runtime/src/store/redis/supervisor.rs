@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::dial::Dial;
 use super::failure;
-use super::sentinel::Sentinels;
+use super::sentinel::{Found, Sentinels};
 use crate::driver;
 use crate::error::{ConfigError, StoreError};
 use crate::telemetry;
@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_millis(250);
 const SILENCE: (u32, Duration) = (3, Duration::from_millis(100));
 
 /// A connection that nobody has used for so long is tried out, so that a call does not have to find
-/// out that it is gone.
+/// out that it is gone. So often Sentinels are asked as well.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// Where a connection leads.
@@ -290,6 +290,16 @@ impl Drop for Call<'_> {
     }
 }
 
+/// A connection, and where Sentinels have found its server.
+type Attempt = Result<(Link, Option<Found>), StoreError>;
+
+/// Why a connection is not held any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Lost,
+    Moved,
+}
+
 /// The task that connects, and connects again whenever the connection is lost.
 struct Keeper {
     target: Target,
@@ -310,15 +320,20 @@ impl Keeper {
         let mut attempt = self.first_attempt().await;
         loop {
             let reason = match attempt {
-                Ok(link) => {
+                Ok((link, found)) => {
                     let connection = self.up(link);
-                    self.hold(&connection, &mut reports).await;
+                    let end = self.hold(&connection, found.as_ref(), &mut reports).await;
                     // One that never was of use is like an attempt that failed.
                     let health = &connection.health;
                     let worked = health.worked.load(Ordering::Relaxed);
                     self.useless = !worked && health.unanswered.load(Ordering::Relaxed) > 0;
                     if worked {
                         pause = shortest;
+                    }
+                    if end == End::Moved {
+                        // What is there still answers, until the other one does.
+                        attempt = self.attempt().await;
+                        continue;
                     }
                     let name = self.target.name();
                     StoreError::Connection { reason: format!("the connection to {name} was lost") }
@@ -335,7 +350,7 @@ impl Keeper {
     }
 
     /// Of this attempt alone it is not known beforehand whether it makes sense to wait for it.
-    async fn first_attempt(&self) -> Result<Link, StoreError> {
+    async fn first_attempt(&self) -> Attempt {
         let mut attempt = std::pin::pin!(self.attempt());
         if let Ok(done) = timeout(PATIENCE, attempt.as_mut()).await {
             return done;
@@ -346,14 +361,23 @@ impl Keeper {
         attempt.await
     }
 
-    async fn attempt(&self) -> Result<Link, StoreError> {
+    async fn attempt(&self) -> Attempt {
         telemetry::connecting();
         match &self.target {
-            Target::Server(client) => self.dial.primary(client).await,
+            Target::Server(client) => Ok((self.dial.primary(client).await?, None)),
             Target::Primary(sentinels) => {
-                let client = sentinels.find(&self.dial).await?;
-                self.dial.primary(&client).await
+                let found = sentinels.find(&self.dial).await?;
+                let client = sentinels.client(&found, &self.dial)?;
+                Ok((self.dial.primary(&client).await?, Some(found)))
             }
+        }
+    }
+
+    /// Whether the primary is another one now.
+    async fn has_moved(&self, from: Option<&Found>) -> bool {
+        match (&self.target, from) {
+            (Target::Primary(sentinels), Some(from)) => sentinels.has_moved(from, &self.dial).await,
+            _ => false,
         }
     }
 
@@ -366,24 +390,31 @@ impl Keeper {
         connection
     }
 
-    /// Returns when the connection is lost.
-    async fn hold(&self, connection: &Connection, reports: &mut mpsc::UnboundedReceiver<u64>) {
+    /// Returns when the connection is lost, or leads to the wrong server.
+    async fn hold(
+        &self,
+        connection: &Connection,
+        found: Option<&Found>,
+        reports: &mut mpsc::UnboundedReceiver<u64>,
+    ) -> End {
         loop {
             let quiet = IDLE.saturating_sub(connection.health.silent_for());
             match timeout(quiet, reports.recv()).await {
-                Ok(Some(lost)) if lost == connection.number => return,
+                Ok(Some(lost)) if lost == connection.number => return End::Lost,
                 // Reports on earlier connections may still come in.
                 Ok(Some(_)) => {}
                 // The store is gone, and this task with it.
-                Ok(None) => return,
+                Ok(None) => return End::Lost,
+                // A primary that was replaced may take calls for long before it hears of that.
+                Err(_) if self.has_moved(found).await => return End::Moved,
                 Err(_) if connection.health.silent_for() < IDLE => {}
                 Err(_) => {
                     let mut link = connection.link.clone();
                     let command = redis::cmd("PING");
                     let ping = link.send_packed_command(&command);
                     match timeout(self.dial.deadline, ping).await {
-                        Ok(Err(error)) if error.is_unrecoverable_error() => return,
-                        Err(_) => return,
+                        Ok(Err(error)) if error.is_unrecoverable_error() => return End::Lost,
+                        Err(_) => return End::Lost,
                         // Whatever the server says, it is there. Whether it decides is for a call
                         // to find out: for another one, if one has not.
                         Ok(Ok(_) | Err(_)) => {

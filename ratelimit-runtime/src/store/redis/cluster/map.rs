@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use redis::Value;
 
+use super::is_unknown;
 use crate::error::StoreError;
 use crate::store::redis::node::Node;
 use crate::store::redis::slot::Slot;
@@ -43,8 +44,7 @@ impl Map {
                 Value::SimpleString(host) => host,
                 _ => "",
             };
-            // `?` is a host that the cluster does not know.
-            let host = if matches!(host, "" | "?") { own } else { host };
+            let host = if is_unknown(host) { own } else { host };
             let number = |number: i64| u16::try_from(number).map_err(|_| StoreError::Reply);
             let owner = node(host, number(*port)?)?;
             map.ranges.push(Range { first: number(*first)?, last: number(*last)?, owner });

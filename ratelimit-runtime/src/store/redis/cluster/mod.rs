@@ -13,7 +13,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use redis::{Client, ConnectionAddr, RedisConnectionInfo};
 use tokio::sync::{Notify, watch};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use self::map::Map;
@@ -31,6 +31,12 @@ const EVERY: Duration = Duration::from_secs(30);
 /// The pauses between looks that were asked for, or have failed, grow from the first of these to
 /// the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
+
+/// How long one node may take to tell the map before another is asked too.
+const NODE_PATIENCE: Duration = Duration::from_millis(300);
+
+/// How long calls wait for the first map, all of them together: it is nearly always there by then.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// A cluster.
 #[derive(Debug)]
@@ -56,6 +62,8 @@ struct Shared {
 #[derive(Clone, Debug)]
 enum Known {
     Nothing,
+    /// The first look goes on, and calls do not wait for it any more.
+    StillLooking,
     Map(Arc<Map>),
     /// There has never been a map.
     Failure(StoreError),
@@ -78,32 +86,37 @@ impl Cluster {
         Ok(Self { shared, known, task })
     }
 
-    /// The owner of a slot; waits for the first map.
+    /// The owner of a slot; waits a little for the first map.
     pub(super) async fn node(&self, slot: Slot) -> Result<Arc<Node>, StoreError> {
         if let Known::Map(map) = &*self.known.borrow() {
             return map.owner(slot).ok_or_else(no_owner);
         }
-        self.map().await?.owner(slot).ok_or_else(no_owner)
+        let map = self.map(|known| !matches!(known, Known::Nothing)).await?;
+        map.owner(slot).ok_or_else(no_owner)
     }
 
-    async fn map(&self) -> Result<Arc<Map>, StoreError> {
+    /// The map, as soon as so much is known.
+    async fn map(&self, enough: impl FnMut(&Known) -> bool) -> Result<Arc<Map>, StoreError> {
+        let failed = |reason: &str| StoreError::Connection { reason: reason.to_owned() };
         let mut known = self.known.clone();
-        let ended = || StoreError::Connection { reason: "connecting has ended".to_owned() };
-        match &*known
-            .wait_for(|known| !matches!(known, Known::Nothing))
-            .await
-            .map_err(|_| ended())?
-        {
+        match &*known.wait_for(enough).await.map_err(|_| failed("connecting has ended"))? {
             Known::Map(map) => Ok(map.clone()),
             Known::Failure(error) => Err(error.clone()),
-            Known::Nothing => Err(ended()),
+            Known::Nothing | Known::StillLooking => {
+                Err(failed("still looking for the nodes of the cluster"))
+            }
         }
     }
 
     /// The node at an address that another one has named.
-    pub(super) fn node_at(&self, address: &str) -> Option<Arc<Node>> {
+    pub(super) fn node_at(&self, address: &str, named_by: &Arc<Node>) -> Option<Arc<Node>> {
         let (host, port) = address.rsplit_once(':')?;
-        self.shared.node(host, port.parse().ok()?).ok()
+        let port = port.parse().ok()?;
+        if !is_unknown(host) {
+            return self.shared.node(host, port).ok();
+        }
+        let own = self.shared.address_of(named_by)?;
+        self.shared.node(host_of(&own), port).ok()
     }
 
     /// Asks for a new map.
@@ -113,7 +126,8 @@ impl Cluster {
 
     /// Waits until all owners of slots are connected, or one cannot be.
     pub(super) async fn ready(&self) -> Result<(), StoreError> {
-        for node in self.map().await?.nodes() {
+        let is_known = |known: &Known| !matches!(known, Known::Nothing | Known::StillLooking);
+        for node in self.map(is_known).await?.nodes() {
             node.supervisor().ready().await?;
         }
         Ok(())
@@ -134,8 +148,9 @@ fn no_owner() -> StoreError {
 async fn keep(shared: Arc<Shared>, publish: watch::Sender<Known>) {
     let (shortest, longest) = PAUSES;
     let mut pause = shortest;
+    let mut look = first_look(&shared, &publish).await;
     loop {
-        match shared.look().await {
+        match look {
             Ok(map) => {
                 pause = shortest;
                 publish.send_replace(Known::Map(Arc::new(map)));
@@ -156,26 +171,49 @@ async fn keep(shared: Arc<Shared>, publish: watch::Sender<Known>) {
         // Many calls may ask at once, and many instances.
         tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
         pause = (pause * 2).min(longest);
+        look = shared.look().await;
     }
 }
 
+/// Of this look alone it is not known beforehand whether it makes sense to wait for it.
+async fn first_look(
+    shared: &Arc<Shared>,
+    publish: &watch::Sender<Known>,
+) -> Result<Map, StoreError> {
+    let mut look = std::pin::pin!(shared.look());
+    if let Ok(done) = timeout(PATIENCE, look.as_mut()).await {
+        return done;
+    }
+    publish.send_replace(Known::StillLooking);
+    look.await
+}
+
 impl Shared {
-    /// Asks one node after the other for the map.
-    async fn look(&self) -> Result<Map, StoreError> {
-        let known: Vec<(String, Arc<Node>)> =
+    /// Asks one node after the other for the map, and when none of them tells it, all seeds.
+    async fn look(self: &Arc<Self>) -> Result<Map, StoreError> {
+        let mut known: Vec<(String, Arc<Node>)> =
             self.nodes.lock().iter().map(|(name, node)| (name.clone(), node.clone())).collect();
-        let mut failure = None;
+        // Not always the same one first: it may be the one that is wrong.
+        fastrand::shuffle(&mut known);
         for (name, node) in known.iter().filter(|(_, node)| node.supervisor().up().is_some()) {
-            match timeout(self.dial.connect_timeout, node.ask(&slots())).await {
-                Ok(Ok(answer)) => return self.read(&answer, host_of(name)),
-                Ok(Err(error)) => failure = Some(error),
-                Err(_) => {}
+            let patience = NODE_PATIENCE.min(self.dial.connect_timeout);
+            if let Ok(Ok(answer)) = timeout(patience, node.ask(&slots())).await
+                && let Ok(map) = self.read(&answer, host_of(name))
+            {
+                return Ok(map);
             }
         }
+        let mut asking = JoinSet::new();
         for seed in &self.seeds {
-            match self.ask_seed(seed).await {
-                Ok(map) => return Ok(map),
-                Err(error) => failure = Some(error),
+            let (shared, seed) = (self.clone(), seed.clone());
+            asking.spawn(async move { shared.ask_seed(&seed).await });
+        }
+        let mut failure = None;
+        while let Some(asked) = asking.join_next().await {
+            match asked {
+                Ok(Ok(map)) => return Ok(map),
+                Ok(Err(error)) => failure = Some(error),
+                Err(_) => {}
             }
         }
         Err(failure.unwrap_or_else(|| StoreError::Connection {
@@ -191,7 +229,15 @@ impl Shared {
         match timeout(self.dial.connect_timeout, asking).await {
             Ok(answer) => {
                 let answer = answer.and_then(redis::Value::extract_error);
-                let answer = answer.map_err(|error| failure::while_connecting(&error, address))?;
+                let answer = answer.map_err(|error| match error.code() {
+                    // It has no other reason not to tell.
+                    Some("ERR") => {
+                        let reason =
+                            format!("{address} is alone and no cluster, reached by redis://");
+                        StoreError::Server { reason }
+                    }
+                    _ => failure::while_connecting(&error, address),
+                })?;
                 self.read(&answer, host_of(&address.to_string()))
             }
             Err(_) => Err(StoreError::Connection { reason: format!("{address}: timed out") }),
@@ -203,6 +249,11 @@ impl Shared {
         let map = Map::read(answer, host, |host, port| self.node(host, port))?;
         self.nodes.lock().retain(|_, node| map.nodes().any(|other| Arc::ptr_eq(node, other)));
         Ok(map)
+    }
+
+    fn address_of(&self, node: &Arc<Node>) -> Option<String> {
+        let nodes = self.nodes.lock();
+        nodes.iter().find(|(_, other)| Arc::ptr_eq(node, other)).map(|(name, _)| name.clone())
     }
 
     /// The node at an address; it connects from now on.
@@ -217,6 +268,11 @@ impl Shared {
         nodes.insert(address, node.clone());
         Ok(node)
     }
+}
+
+/// Whether a host is one that the cluster does not know: it is that of the node that says so.
+fn is_unknown(host: &str) -> bool {
+    matches!(host, "" | "?")
 }
 
 fn host_of(address: &str) -> &str {
