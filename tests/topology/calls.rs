@@ -25,6 +25,13 @@ pub(crate) enum Told {
     Failed(StoreError),
 }
 
+impl Told {
+    /// Whether a server has answered with an error of this code.
+    pub(crate) fn failed_with(&self, code: &str) -> bool {
+        matches!(self, Self::Failed(StoreError::Server { reason }) if reason.contains(code))
+    }
+}
+
 impl Call {
     /// Makes one call.
     pub(crate) fn make(limiter: &Limiter, checks: &[Check<'_>]) -> Self {
