@@ -4,7 +4,7 @@ use ratelimit_kit::{Check, Rule};
 use test_support::{Cluster, Flavor, unique};
 
 use crate::algorithms::{HOUR, Kind, rule, secs};
-use crate::calls::{Call, Caller, Told};
+use crate::calls::{Call, Caller};
 use crate::ground::{Ground, alone, until};
 
 /// More than any test uses.
