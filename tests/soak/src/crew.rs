@@ -36,7 +36,7 @@ pub(crate) struct Figures {
 pub(crate) struct NodeFigures {
     /// In KiB, after a quarter of the time and at the end.
     pub(crate) memory: (u64, u64),
-    /// Before a limiter was made and after it had gone, the worst of all phases.
+    /// Before the first limiter was made, and at most when one had gone.
     pub(crate) tasks: (usize, usize),
     pub(crate) files: (usize, usize),
 }
@@ -62,7 +62,9 @@ impl Crew {
     /// Lets all of them make a limiter, wait until it is ready, and begin.
     pub(crate) fn begin(&mut self, url: &str) {
         for (node, figures) in self.nodes.iter_mut().zip(&mut self.figures.nodes) {
-            figures.files.0 = machine::files(node.pid());
+            if self.began.is_none() {
+                figures.files.0 = machine::files(node.pid());
+            }
             node.send(format_args!("meet {url}"));
         }
         for node in &mut self.nodes {
@@ -97,7 +99,9 @@ impl Crew {
             let figures = &mut self.figures.nodes[number];
             let tasks = node.recv();
             let (before, after) = tasks.split_once(' ').unwrap();
-            figures.tasks.0 = before.parse().unwrap();
+            let before = before.parse().unwrap();
+            let is_first = figures.memory.1 == 0;
+            figures.tasks.0 = if is_first { before } else { figures.tasks.0.min(before) };
             figures.tasks.1 = figures.tasks.1.max(after.parse().unwrap());
             figures.files.1 = figures.files.1.max(machine::files(node.pid()));
             figures.memory.1 = machine::memory(node.pid());

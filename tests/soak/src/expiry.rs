@@ -82,7 +82,18 @@ fn name(connection: &mut Connection) -> RedisResult<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use test_support::{Flavor, Server};
+
+    use super::{count, look};
+
+    #[test]
+    fn a_key_without_expiry_is_found() {
+        let server = Server::start(Flavor::Installed);
+        server.command::<()>(&["SET", "mortal", "", "PX", "60000"]);
+        assert_eq!(look(&server.url()).unwrap(), (1, None));
+        server.command::<()>(&["SET", "immortal", ""]);
+        assert_eq!(look(&server.url()).unwrap(), (2, Some("immortal".to_owned())));
+    }
 
     #[test]
     fn keys_are_counted() {

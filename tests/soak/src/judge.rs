@@ -82,7 +82,6 @@ pub(crate) fn phase(phase: &Phase) -> Verdict {
         let until = phase.faults.get(place + 1).map_or(u64::MAX, |next| next.begun);
         verdict.faults.push(outcome(phase, fault, until));
     }
-    verdict.open_loop(phase);
     verdict.outcomes_in_time();
     verdict.limits(phase);
     for failure in &mut verdict.failures {
@@ -90,6 +89,23 @@ pub(crate) fn phase(phase: &Phase) -> Verdict {
         failure.insert_str(0, phase.name);
     }
     verdict
+}
+
+/// Whether the load was such that the rest means something.
+pub(crate) fn load(phase: &Phase, verdict: &Verdict) -> Vec<String> {
+    let Totals { calls, contested, used_up, .. } = verdict.totals;
+    let times = || phase.reports.calls.iter().flatten().map(|call| call.start);
+    let lasted = times().max().unwrap_or(0) - times().min().unwrap_or(0);
+    let planned = lasted * PER_SECOND / SECOND;
+    let mut failures = Vec::new();
+    // Calls are made however long others take.
+    if calls * 20 <= planned * 19 {
+        failures.push(format!("{}: {calls} calls were made of {planned}", phase.name));
+    }
+    if used_up * 2 <= contested {
+        failures.push(format!("{}: {used_up} of {contested} keys were used up", phase.name));
+    }
+    failures
 }
 
 /// Judges what the nodes cost.
@@ -127,16 +143,6 @@ impl Verdict {
             self.failures.push(format!(
                 "a call took {took} µs when a timer was late by {late} µs, at {start}, {degraded:?}"
             ));
-        }
-    }
-
-    /// Whether calls were made however long others took.
-    fn open_loop(&mut self, phase: &Phase) {
-        let times = || phase.reports.calls.iter().flatten().map(|call| call.start);
-        let lasted = times().max().unwrap_or(0) - times().min().unwrap_or(0);
-        let (calls, planned) = (self.totals.calls, lasted * PER_SECOND / SECOND);
-        if calls * 20 < planned * 19 {
-            self.failures.push(format!("{calls} calls were made of {planned}"));
         }
     }
 

@@ -41,6 +41,9 @@ use self::crew::Crew;
 use self::faults::{OneServer, UnderSentinel, WholeCluster};
 use self::phase::Phase;
 
+/// Failures that are told one by one: the first say as much as all.
+const SHOWN: usize = 20;
+
 /// What to do.
 struct Options {
     lasts: Duration,
@@ -61,8 +64,11 @@ fn main() -> ExitCode {
     };
     println!("soak: {:?}, seed {}", options.lasts, options.seed);
     let failures = run(&options);
-    for failure in &failures {
+    for failure in failures.iter().take(SHOWN) {
         println!("FAILED: {failure}");
+    }
+    if failures.len() > SHOWN {
+        println!("FAILED: and {} more", failures.len() - SHOWN);
     }
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -92,8 +98,10 @@ fn run(options: &Options) -> Vec<String> {
     let figures = crew.end();
     let verdicts = phases.each_ref().map(judge::phase);
     table::print(&phases, &verdicts, &figures);
+    let loads = phases.iter().zip(&verdicts);
     let mut failures: Vec<String> =
-        verdicts.into_iter().flat_map(|verdict| verdict.failures).collect();
+        loads.flat_map(|(phase, verdict)| judge::load(phase, verdict)).collect();
+    failures.extend(verdicts.into_iter().flat_map(|verdict| verdict.failures));
     failures.extend(phases.iter().flat_map(Phase::failures));
     failures.extend(judge::figures(&figures));
     failures
