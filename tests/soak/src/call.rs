@@ -11,7 +11,7 @@ pub(crate) struct Call {
     /// Since the Unix epoch.
     pub(crate) start: u64,
     pub(crate) took: u64,
-    /// How late a plain timer of the same process was at that time.
+    /// How late the process was meanwhile, through no fault of its own.
     pub(crate) late: u64,
     /// Number of the [`Target`](crate::load::Target).
     pub(crate) target: usize,

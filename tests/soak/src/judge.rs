@@ -49,9 +49,9 @@ pub(crate) struct Totals {
     /// Keys that calls can use up, and those that were.
     pub(crate) contested: u64,
     pub(crate) used_up: u64,
-    /// The longest call, and how late a plain timer was then.
+    /// The longest call, and how late its process was then.
     pub(crate) longest: (u64, u64),
-    /// The longest call beyond the lateness of a plain timer.
+    /// The longest call beyond the lateness of its process.
     pub(crate) longest_own: u64,
 }
 
@@ -141,7 +141,7 @@ impl Verdict {
         if call.took > LONGEST + call.late {
             let Call { took, late, start, degraded, .. } = call;
             self.failures.push(format!(
-                "a call took {took} µs when a timer was late by {late} µs, at {start}, {degraded:?}"
+                "a call took {took} µs when its process was late by {late} µs, at {start}, {degraded:?}"
             ));
         }
     }
@@ -208,10 +208,10 @@ fn outcome(phase: &Phase, fault: &Fault, until: u64) -> Outcome {
     let Fault { kind, begun, cured, promotions, .. } = *fault;
     let mut outcome = Outcome { kind, lasted: cured - begun, promotions, ..Outcome::default() };
     for calls in &phase.reports.calls {
-        let during = |call: &&Call| (begun..until).contains(&call.end());
-        let calls: Vec<&Call> = calls.iter().filter(during).collect();
-        outcome.degraded += calls.iter().filter(|call| call.degraded.is_some()).count() as u64;
-        for (from, to) in outages(&calls) {
+        let degraded = calls.iter().filter(|call| call.degraded.is_some());
+        outcome.degraded +=
+            degraded.filter(|call| (begun..until).contains(&call.end())).count() as u64;
+        for (from, to) in outages(calls, begun, until) {
             outcome.outage = outcome.outage.max(to - from);
             if from <= cured {
                 outcome.after_cure = outcome.after_cure.max(to.saturating_sub(cured));
@@ -221,17 +221,18 @@ fn outcome(phase: &Phase, fault: &Fault, until: u64) -> Outcome {
     outcome
 }
 
-/// From the first call that was not served until one is served again, of one node.
-fn outages(calls: &[&Call]) -> Vec<(u64, u64)> {
+/// From the first call that was not served until one is served again, of one node: what of that
+/// lies between two times.
+fn outages(calls: &[Call], begun: u64, until: u64) -> Vec<(u64, u64)> {
     let mut outages: Vec<(u64, u64)> = Vec::new();
     let mut last = None;
     for (place, call) in calls.iter().enumerate() {
-        if call.degraded.is_none() {
+        if call.degraded.is_none() || !(begun..until).contains(&call.end()) {
             continue;
         }
         let served = calls[place..].iter().find(|call| call.degraded.is_none());
-        // One that never ends, ends very late.
-        let end = served.map_or(u64::MAX, |call| call.end());
+        // One that does not end lasts as long as anything is known.
+        let end = served.or(calls.last()).map_or(until, Call::end).min(until);
         match outages.last_mut() {
             Some(outage) if last.is_some_and(|last| call.start - last <= GAP) => outage.1 = end,
             _ => outages.push((call.start, end)),
@@ -261,9 +262,9 @@ mod tests {
             call(900_000, true),
             call(901_000, false),
         ];
-        let calls: Vec<&Call> = calls.iter().collect();
-        assert_eq!(outages(&calls), [(2_000, 5_010), (900_000, 901_010)]);
-        assert_eq!(outages(&calls[..4]), [(2_000, u64::MAX)]);
+        assert_eq!(outages(&calls, 0, u64::MAX), [(2_000, 5_010), (900_000, 901_010)]);
+        assert_eq!(outages(&calls[..4], 0, u64::MAX), [(2_000, 4_010)]);
+        assert_eq!(outages(&calls, 2_011, 4_500), [(4_000, 4_500)]);
     }
 
     fn seen(calls: Vec<Call>, faults: Vec<Fault>) -> Verdict {
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_may_be_as_late_as_a_timer() {
+    fn a_call_may_be_as_late_as_its_process() {
         let mut slow = call(0, false);
         (slow.took, slow.late) = (LONGEST + 7, 7);
         assert!(seen(vec![slow], Vec::new()).failures.is_empty());

@@ -38,7 +38,8 @@ use lexopt::prelude::*;
 use test_support::Link;
 
 use self::crew::Crew;
-use self::faults::{OneServer, UnderSentinel, WholeCluster};
+use self::faults::{OneServer, Stage, UnderSentinel, WholeCluster};
+use self::judge::Verdict;
 use self::phase::Phase;
 
 /// Failures that are told one by one: the first say as much as all.
@@ -48,6 +49,8 @@ const SHOWN: usize = 20;
 struct Options {
     lasts: Duration,
     seed: u64,
+    /// The name of the only phase, which lasts as long as the three would.
+    only: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -58,7 +61,7 @@ fn main() -> ExitCode {
     let options = match options(lexopt::Parser::from_env()) {
         Ok(options) => options,
         Err(error) => {
-            eprintln!("soak: {error} (soak [--seconds N] [--seed N])");
+            eprintln!("soak: {error} (soak [--seconds N] [--seed N] [--only PHASE])");
             return ExitCode::FAILURE;
         }
     };
@@ -74,10 +77,12 @@ fn main() -> ExitCode {
 }
 
 fn options(mut parser: lexopt::Parser) -> Result<Options, lexopt::Error> {
-    let mut options = Options { lasts: Duration::from_mins(10), seed: fastrand::u64(..1_000_000) };
+    let lasts = Duration::from_mins(10);
+    let mut options = Options { lasts, seed: fastrand::u64(..1_000_000), only: None };
     while let Some(argument) = parser.next()? {
         match argument {
             Long("seconds") => options.lasts = Duration::from_secs(parser.value()?.parse()?),
+            Long("only") => options.only = Some(parser.value()?.string()?),
             Long("seed") => options.seed = parser.value()?.parse()?,
             other => return Err(other.unexpected()),
         }
@@ -85,18 +90,29 @@ fn options(mut parser: lexopt::Parser) -> Result<Options, lexopt::Error> {
     Ok(options)
 }
 
+impl Options {
+    fn includes<S: Stage>(&self) -> bool {
+        self.only.as_ref().is_none_or(|only| only == S::NAME)
+    }
+}
+
 /// The three phases, one after the other, with the same processes; what is not as promised.
 fn run(options: &Options) -> Vec<String> {
     let mut rng = Rng::with_seed(options.seed);
-    let third = options.lasts / 3;
+    let lasts = if options.only.is_some() { options.lasts } else { options.lasts / 3 };
     let mut crew = Crew::start(options.lasts / 4);
-    let phases = [
-        phase::run(OneServer::start(), &mut crew, third, &mut rng),
-        phase::run(UnderSentinel::start(), &mut crew, third, &mut rng),
-        phase::run(WholeCluster::start(), &mut crew, third, &mut rng),
-    ];
+    let mut phases = Vec::new();
+    if options.includes::<OneServer>() {
+        phases.push(phase::run(OneServer::start(), &mut crew, lasts, &mut rng));
+    }
+    if options.includes::<UnderSentinel>() {
+        phases.push(phase::run(UnderSentinel::start(), &mut crew, lasts, &mut rng));
+    }
+    if options.includes::<WholeCluster>() {
+        phases.push(phase::run(WholeCluster::start(), &mut crew, lasts, &mut rng));
+    }
     let figures = crew.end();
-    let verdicts = phases.each_ref().map(judge::phase);
+    let verdicts: Vec<Verdict> = phases.iter().map(judge::phase).collect();
     table::print(&phases, &verdicts, &figures);
     let loads = phases.iter().zip(&verdicts);
     let mut failures: Vec<String> =

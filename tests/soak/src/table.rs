@@ -7,13 +7,13 @@ use crate::node::{NODES, TASKS};
 use crate::now::SECOND;
 use crate::phase::Phase;
 
-pub(crate) fn print(phases: &[Phase; 3], verdicts: &[Verdict; 3], figures: &Figures) {
+pub(crate) fn print(phases: &[Phase], verdicts: &[Verdict], figures: &Figures) {
     faults(phases, verdicts);
     totals(phases, verdicts);
     costs(figures);
 }
 
-fn faults(phases: &[Phase; 3], verdicts: &[Verdict; 3]) {
+fn faults(phases: &[Phase], verdicts: &[Verdict]) {
     println!(
         "\n| fault | times | lasted, s | calls without the server | longest outage of a node, s: \
          median | worst | after the fault, worst | promotions | permits above the limits |\n\
@@ -52,7 +52,7 @@ fn faults(phases: &[Phase; 3], verdicts: &[Verdict; 3]) {
     }
 }
 
-fn totals(phases: &[Phase; 3], verdicts: &[Verdict; 3]) {
+fn totals(phases: &[Phase], verdicts: &[Verdict]) {
     let row = |name: &str, cell: &dyn Fn(&Phase, &Totals) -> String| {
         let cells: Vec<String> = phases
             .iter()
@@ -61,8 +61,8 @@ fn totals(phases: &[Phase; 3], verdicts: &[Verdict; 3]) {
             .collect();
         println!("| {name} | {} |", cells.join(" | "));
     };
-    let names = phases.each_ref().map(|phase| phase.name);
-    println!("\n| | {} |\n| --- | --: | --: | --: |", names.join(" | "));
+    let names: Vec<&str> = phases.iter().map(|phase| phase.name).collect();
+    println!("\n| | {} |\n| --- |{}", names.join(" | "), " --: |".repeat(names.len()));
     row("calls", &|_, totals| totals.calls.to_string());
     row("admitted by the server", &|_, totals| totals.admitted.to_string());
     row("refused by the server", &|_, totals| totals.refused.to_string());
@@ -75,7 +75,7 @@ fn totals(phases: &[Phase; 3], verdicts: &[Verdict; 3]) {
         causes.collect::<Vec<_>>().join(", ")
     });
     row("longest call, ms", &|_, totals| millis(totals.longest.0));
-    row("a plain timer was late then by, ms", &|_, totals| millis(totals.longest.1));
+    row("the process was late then by, ms", &|_, totals| millis(totals.longest.1));
     row("longest call less that, of all calls, ms", &|_, totals| millis(totals.longest_own));
     row("contested keys, and those used up", &|_, totals| {
         format!("{} ({})", totals.contested, percent(totals.used_up, totals.contested))

@@ -26,7 +26,7 @@ impl OneServer {
 }
 
 impl Stage for OneServer {
-    const NAME: &'static str = "one server";
+    const NAME: &'static str = "server";
     const KINDS: &'static [Kind<Self>] = &[
         Kind::new("killed, started again", 1500, |stage, rng| {
             stage.server.kill();

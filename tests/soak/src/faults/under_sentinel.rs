@@ -18,7 +18,7 @@ impl UnderSentinel {
 }
 
 impl Stage for UnderSentinel {
-    const NAME: &'static str = "Sentinel";
+    const NAME: &'static str = "sentinel";
     const KINDS: &'static [Kind<Self>] = &[
         // From here the old primary is told some ten seconds later: that is a part of `settle`.
         Kind::new("failover by command", 10_000, |stage, _| stage.sentinels.failover()),

@@ -41,7 +41,7 @@ impl WholeCluster {
 }
 
 impl Stage for WholeCluster {
-    const NAME: &'static str = "Cluster";
+    const NAME: &'static str = "cluster";
     const KINDS: &'static [Kind<Self>] = &[
         Kind::new("failover by command", 3000, |stage, rng| {
             let master = stage.any_master(rng);
