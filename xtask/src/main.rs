@@ -36,7 +36,7 @@ Usage: cargo xtask COMMAND
   servers [DIR]     unpack Redis 8.0 and Valkey 8.1 into DIR (default: .servers)
   vectors [DIR] [--store arithmetic|embedded|redis://...]
                     run a folder of vector files (default: tests/vectors)
-  soak [--seconds N] [--seed N]
+  soak [--seconds N] [--seed N] [--only server|sentinel|cluster]
                     ten minutes of load on Redis while things happen to it: docs/reliability.md
   bless             rewrite the expected compiler messages and the expansion snapshots
   lint-lua          check the composed Lua scripts with luacheck
