@@ -117,7 +117,7 @@ fn costs(figures: &Figures) {
 }
 
 fn median(sorted: &[u64]) -> u64 {
-    sorted[sorted.len() / 2]
+    sorted[(sorted.len() - 1) / 2]
 }
 
 fn seconds(micros: u64) -> String {
