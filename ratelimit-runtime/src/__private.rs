@@ -37,3 +37,8 @@ pub fn reject<T: FromRateLimitError>(error: RateLimitError) -> T {
 pub fn answer<T>(error: RateLimitError, handler: impl FnOnce(RateLimitError) -> T) -> T {
     handler(error)
 }
+
+/// How many tasks live on the limiters' own thread, for a test that looks for leaks.
+pub fn tasks() -> usize {
+    crate::driver::handle().map_or(0, |handle| handle.metrics().num_alive_tasks())
+}

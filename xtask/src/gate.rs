@@ -17,6 +17,7 @@ pub(crate) fn run() -> Result {
     steps.step("clippy", clippy)?;
     steps.step("features", features::check)?;
     steps.step("tests", tests)?;
+    steps.step("soak", soak)?;
     steps.step("doc tests", doc_tests)?;
     steps.step("docs", docs)?;
     steps.step("packages", packages::check)?;
@@ -45,6 +46,11 @@ fn clippy() -> Result {
 /// Unit, integration and UI tests; the examples are built.
 fn tests() -> Result {
     must(&mut cargo(&words("test --workspace --all-features --tests --examples --no-fail-fast")))
+}
+
+/// A minute of it: about 75 seconds with the start of its servers. Built with the tests already.
+fn soak() -> Result {
+    must(&mut cargo(&words("test --workspace --all-features --test soak -- --ignored --nocapture")))
 }
 
 fn doc_tests() -> Result {

@@ -15,6 +15,7 @@ mod install;
 mod lua;
 mod packages;
 mod servers;
+mod soak;
 mod steps;
 mod vectors;
 mod workspace;
@@ -35,6 +36,8 @@ Usage: cargo xtask COMMAND
   servers [DIR]     unpack Redis 8.0 and Valkey 8.1 into DIR (default: .servers)
   vectors [DIR] [--store arithmetic|embedded|redis://...]
                     run a folder of vector files (default: tests/vectors)
+  soak [--seconds N] [--seed N] [--only server|sentinel|cluster]
+                    ten minutes of load on Redis while things happen to it: docs/reliability.md
   bless             rewrite the expected compiler messages and the expansion snapshots
   lint-lua          check the composed Lua scripts with luacheck
   deny              check the dependencies: bans, licences, sources
@@ -47,6 +50,7 @@ enum Chore {
     Ci,
     Servers { dir: Option<OsString> },
     Vectors { args: Vec<OsString> },
+    Soak { args: Vec<OsString> },
     Bless,
     LintLua,
     Deny,
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         Chore::Ci => ci::run(),
         Chore::Servers { dir } => servers::run(dir),
         Chore::Vectors { args } => vectors::run(args),
+        Chore::Soak { args } => soak::run(args),
         Chore::Bless => bless::run(),
         Chore::LintLua => lua::lint(),
         Chore::Deny => deny::run(),
@@ -91,6 +96,8 @@ fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
         "servers" => Chore::Servers { dir: dir(&mut parser)? },
         // The runner of the vectors reads its own arguments.
         "vectors" => Chore::Vectors { args: parser.raw_args().map_err(|e| usage(&e))?.collect() },
+        // And so does the soak.
+        "soak" => Chore::Soak { args: parser.raw_args().map_err(|e| usage(&e))?.collect() },
         "bless" => Chore::Bless,
         "lint-lua" => Chore::LintLua,
         "deny" => Chore::Deny,

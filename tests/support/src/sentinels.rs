@@ -207,13 +207,18 @@ impl Sentinels {
             }
         }
         let [primary, other] = [primary, 1 - primary].map(|server| &self.servers[server]);
-        if !primary.runs() || primary.info("role") != "master" {
+        // Whoever becomes a replica ends all connections, ours too.
+        let is = |server: &Server, field: &str, value: &str| {
+            server.try_info(field).is_ok_and(|told| told == value)
+        };
+        if !primary.runs() || !is(primary, "role", "master") {
             return Err("the primary is none".to_owned());
         }
+        let port = primary.port().to_string();
         let follows = || {
-            other.info("role") == "slave"
-                && other.info("master_port") == primary.port().to_string()
-                && other.info("master_link_status") == "up"
+            is(other, "role", "slave")
+                && is(other, "master_port", &port)
+                && is(other, "master_link_status", "up")
         };
         if other.runs() && !follows() {
             return Err("the other server is no replica".to_owned());

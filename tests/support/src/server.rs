@@ -230,10 +230,15 @@ impl Server {
 
     /// One field of `INFO`, such as `redis_version`.
     pub fn info(&self, field: &str) -> String {
-        let info: String = self.command(&["INFO", "everything"]);
+        self.try_info(field).unwrap_or_else(|e| panic!("INFO: {e}"))
+    }
+
+    /// As [`info`](Self::info), while the server may end connections.
+    pub(crate) fn try_info(&self, field: &str) -> redis::RedisResult<String> {
+        let info: String = self.try_command(&["INFO", "everything"])?;
         let prefix = format!("{field}:");
         let value = info.lines().find_map(|line| line.strip_prefix(&prefix));
-        value.unwrap_or_else(|| panic!("INFO has no {field}")).to_owned()
+        Ok(value.unwrap_or_else(|| panic!("INFO has no {field}")).to_owned())
     }
 
     /// The server's own clock, since the Unix epoch.
