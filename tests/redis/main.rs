@@ -18,6 +18,7 @@
 )]
 
 mod calls;
+mod log;
 #[path = "../it/machine.rs"]
 mod machine;
 mod measure;
@@ -35,3 +36,4 @@ mod scripts;
 mod secrets;
 mod silence;
 mod storm;
+mod told_once;

@@ -83,6 +83,7 @@ fn replies() -> Vec<(&'static str, Reply)> {
         ("RESP3 null", Reply::Raw(b"_\r\n".to_vec())),
         ("an empty text", Reply::bulk("")),
         ("an admission and nothing else", Reply::bulk([1])),
+        ("neither an admission nor a refusal", Reply::bulk([7; 9])),
         ("an admission and garbage", Reply::bulk([1, 255, 255])),
         ("an endless text", Reply::Raw(b"$9223372036854775807\r\n".to_vec())),
         ("an endless list", Reply::Raw(b"*2147483647\r\n".to_vec())),

@@ -2,40 +2,15 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io;
-use std::sync::{Arc, Mutex};
 
 use ratelimit_kit::{Check, Limiter, OnError, RateLimitError};
 use test_support::{Flavor, Link, Node, Reply, Server, Stub};
-use tracing_subscriber::fmt::MakeWriter;
 
 use crate::calls::{block_on, window};
+use crate::log::Log;
 
 const USER: &str = "app";
 const PASSWORD: &str = "S3cr3t!pw";
-
-/// What everybody wrote who logs, at the most talkative level.
-#[derive(Clone, Debug, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl MakeWriter<'_> for Log {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        self.clone()
-    }
-}
 
 /// The password is in no error, however it is shown, in no `Debug` of what knows it, and in no line
 /// of the log; the address is in the errors. In a process of its own, since the log is the process's.
@@ -49,12 +24,7 @@ fn b107_password_never_appears_in_errors_or_logs() {
 }
 
 fn b107_node(mut link: Link) {
-    let log = Log::default();
-    tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(log.clone())
-        .with_ansi(false)
-        .init();
+    let log = Log::start();
 
     let rejects = Server::builder(Flavor::Installed).login(USER, "another one").start();
     let rejects_old = Stub::start(|words| match words[0].as_slice() {
@@ -102,7 +72,7 @@ fn b107_node(mut link: Link) {
         says_nothing(&shown(&error));
     }
 
-    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let logged = log.text();
     says_nothing(&logged);
     assert!(logged.contains("the rate limit store does not answer"), "{logged}");
     assert!(logged.contains("127.0.0.1:1: connection refused"), "{logged}");

@@ -1,5 +1,7 @@
 //! Many instances that have all lost one server.
 
+use std::sync::Barrier;
+use std::thread;
 use std::time::Instant;
 
 use ratelimit_kit::OnError;
@@ -34,10 +36,19 @@ fn storm() -> Result<(), Late> {
     }
     for (proxy, _) in &nodes {
         proxy.turn_away();
-        proxy.cut();
     }
+    // Both at one time: from here on they would keep in step.
+    let together = Barrier::new(nodes.len());
+    thread::scope(|threads| {
+        for (proxy, _) in &nodes {
+            threads.spawn(|| {
+                together.wait();
+                proxy.cut();
+            });
+        }
+    });
     let gone = Instant::now();
-    std::thread::sleep(secs(5));
+    thread::sleep(secs(5));
     for (proxy, _) in &nodes {
         proxy.accept();
     }
@@ -61,7 +72,7 @@ fn storm() -> Result<(), Late> {
     }
     let [ours, theirs] = &attempts;
     let near =
-        |at: &&Instant| theirs.iter().any(|other| (**at).max(*other) - (**at).min(*other) < ms(5));
+        |at: &&Instant| theirs.iter().any(|other| (**at).max(*other) - (**at).min(*other) < ms(10));
     let together = ours.iter().filter(near).count();
     at_most(ours.len() / 3, "attempts of both at one time", together)?;
 

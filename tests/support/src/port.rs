@@ -2,6 +2,8 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -24,7 +26,7 @@ impl Port {
 
     /// This one; somebody may listen on it already, as long as it is one of ours.
     pub(crate) fn take(number: u16) -> Self {
-        Self::hold(number).unwrap_or_else(|e| panic!("port {number}: {e}"))
+        free_again(|| Self::hold(number)).unwrap_or_else(|e| panic!("port {number}: {e}"))
     }
 
     pub(crate) fn number(&self) -> u16 {
@@ -33,16 +35,32 @@ impl Port {
 
     /// Listens on it; fails when somebody else does.
     pub(crate) fn listen(&self) -> io::Result<TcpListener> {
-        let socket = bound(self.number)?;
-        socket.listen(1024)?;
-        socket.set_nonblocking(true)?;
-        Ok(socket.into())
+        free_again(|| {
+            let socket = bound(self.number)?;
+            socket.listen(1024)?;
+            socket.set_nonblocking(true)?;
+            Ok(socket.into())
+        })
     }
 
     fn hold(number: u16) -> io::Result<Self> {
         let hold = bound(number)?;
         let address = hold.local_addr()?.as_socket().expect("it is bound");
         Ok(Self { number: address.port(), _hold: hold })
+    }
+}
+
+/// Tries for a moment to get what was just given up: a process that another test starts has all our
+/// sockets until it becomes the program that it is to be.
+fn free_again<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let deadline = Instant::now() + Duration::from_secs(2);
+    loop {
+        match attempt() {
+            Err(e) if e.kind() == io::ErrorKind::AddrInUse && Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(2));
+            }
+            result => return result,
+        }
     }
 }
 
