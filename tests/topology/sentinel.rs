@@ -181,16 +181,25 @@ fn logins_of_servers_and_of_sentinels_differ() {
         .server_login("app", "s3cret%21@:/")
         .sentinel_login("watch", "w0rd&=?")
         .start();
-    let limiter = on(sentinels.url()).build().unwrap();
+    let url = sentinels.url();
+    // One that may only ask where the primary is follows it as well.
+    for sentinel in sentinels.sentinels() {
+        let right = "+sentinel|get-master-addr-by-name";
+        sentinel.command::<()>(&["ACL", "SETUSER", "few", "on", ">w0rd", "-@all", right]);
+    }
+    let (start, _) = url.split_once('?').unwrap();
+    let few = format!("{start}?sentinel_user=few&sentinel_password=w0rd");
+    let limiters = [url.clone(), few].map(|url| on(url).build().unwrap());
     let rule = many();
-    assert!(admitted(&limiter, &rule));
+    assert!(limiters.iter().all(|limiter| admitted(limiter, &rule)));
     sentinels.failover();
     let new = &sentinels.servers()[1];
-    let before = new.calls("evalsha");
-    until(secs(3), "the new primary counts", || {
-        admitted(&limiter, &rule) && new.calls("evalsha") > before
-    });
-    let url = sentinels.url();
+    for limiter in &limiters {
+        until(secs(3), "the new primary counts", || {
+            let before = new.calls("evalsha");
+            admitted(limiter, &rule) && new.calls("evalsha") > before
+        });
+    }
     let (ports, _) = url.rsplit_once('@').unwrap().1.split_once('/').unwrap();
     for (wrong, user) in [
         (url.replace("app:", "app:no"), "app"),

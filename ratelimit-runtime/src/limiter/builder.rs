@@ -115,8 +115,11 @@ impl LimiterBuilder {
     ///
     /// With `rediss` instead of `redis` over TLS, which needs the feature `tls`. The login is for
     /// the servers that decide; one for the Sentinels themselves comes at the end, as
-    /// `?sentinel_user=user&sentinel_password=password`. In a URL, `@`, `:`, `/` and `%` of a
-    /// password are written as `%40`, `%3A`, `%2F` and `%25`.
+    /// `?sentinel_user=user&sentinel_password=password`. In a URL, whatever is no letter or digit of a
+    /// password is best written as `%` and its code: `%40` for `@`, `%2F` for `/`, `%3F` for `?`.
+    ///
+    /// Sentinels are asked once per second whether there is another primary now. Their user needs
+    /// `+sentinel|get-master-addr-by-name`, and `+sentinel|master` to tell old news from new.
     pub fn redis(mut self, url: impl Into<String>) -> Self {
         self.source = Source::RedisUrl(url.into());
         self

@@ -19,6 +19,8 @@ pub enum Listing {
     /// A list of the check and a companion that admits every call: in Redis, the script for lists.
     /// The companion's answers are compared too: it is charged exactly when the list is admitted.
     Accompanied,
+    /// The same in one group: on a Redis Cluster, one script call for both checks.
+    Grouped,
 }
 
 /// A limiter with a clock that the vectors set.
@@ -61,6 +63,7 @@ impl Limited {
         let name = match listing {
             Listing::Alone => name.to_owned(),
             Listing::Accompanied => format!("{name}, lists"),
+            Listing::Grouped => format!("{name}, groups"),
         };
         let (clock, run) = (ManualClock::new(), String::new());
         Self { name, tick, listing, clock, lasting: None, run, started: None }
@@ -101,10 +104,11 @@ impl Subject for Limited {
             Some(limiter) => limiter.clone(),
             None => build(Limiter::builder(), &self.clock)?,
         };
-        let companion = (self.listing == Listing::Accompanied)
+        let companion = (self.listing != Listing::Alone)
             .then(|| Companion::new(format!("{} {id} beside", self.run)));
         let rule = Rule::named(format!("{} {id} {:?}", self.run, self.listing), algorithm);
-        self.started = Some(Started { limiter, rule, companion });
+        let grouped = self.listing == Listing::Grouped;
+        self.started = Some(Started { limiter, rule, companion, grouped });
         Ok(())
     }
 
@@ -119,6 +123,8 @@ struct Started {
     limiter: Limiter,
     rule: Rule,
     companion: Option<Companion>,
+    /// Whether a key is the group of its checks.
+    grouped: bool,
 }
 
 /// Why there is no answer.
@@ -158,6 +164,11 @@ impl Started {
         // It goes first in every other call: the place in a list must not matter.
         let first = companion.goes_first();
         let beside = Check::new(&companion.rule, key);
+        let [check, beside] = if self.grouped {
+            [check, beside].map(|check| check.group(key))
+        } else {
+            [check, beside]
+        };
         let list = if first { [beside, check] } else { [check, beside] };
         let decision = outcome_of(self.limiter.check_all_blocking(&list))?;
         let (mine, beside) = match (decision.outcomes(), first) {

@@ -19,9 +19,9 @@ is not as expected. The format is described in tests/vectors/README.md.
 STORE is one of
   arithmetic        the algorithms alone, in nanoseconds and in microseconds
   embedded          the store in this process
-  redis://...       a Redis or Valkey, by its URL
+  redis://...       a Redis or Valkey, by its URL; redis+sentinel:// and redis+cluster:// as well
 and without one, arithmetic and embedded are run. Each store decides every scenario twice: by single
-checks, and by lists of two checks.
+checks, and by lists of two checks. A cluster decides them a third time, by lists in one slot.
 ";
 
 fn main() -> ExitCode {
@@ -89,6 +89,7 @@ fn subjects(store: &str) -> Result<Vec<Box<dyn Subject>>, String> {
             .into()),
         url if url.contains("://") => listings
             .into_iter()
+            .chain(url.contains("+cluster://").then_some(Listing::Grouped))
             .map(|listing| {
                 Ok(Box::new(Limited::redis(url, url, listing, &this_run())?) as Box<dyn Subject>)
             })

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ratelimit_runtime::algo::Resolution;
-use test_support::{Flavor, Server, unique};
+use test_support::{Cluster, Flavor, Sentinels, Server, unique};
 use vector_runner::{Arithmetic, Limited, Listing, Scenario, Subject, read, run};
 
 /// How many scenarios there are: a file that is not read must not go unnoticed.
@@ -50,13 +50,16 @@ fn embedded_store() {
     check(Limited::embedded(Listing::Accompanied), &LONG);
 }
 
-fn on_server(flavor: Flavor) {
-    let server = Server::shared(flavor);
-    for listing in [Listing::Alone, Listing::Accompanied] {
-        let name = flavor.to_string();
-        let subject = Limited::redis(&name, &server.url(), listing, &unique("vectors")).unwrap();
+fn on(name: &str, url: &str, listings: &[Listing]) {
+    for listing in listings {
+        let subject = Limited::redis(name, url, *listing, &unique("vectors")).unwrap();
         check(subject, &[&FINE[..], &LONG].concat());
     }
+}
+
+fn on_server(flavor: Flavor) {
+    let listings = [Listing::Alone, Listing::Accompanied];
+    on(&flavor.to_string(), &Server::shared(flavor).url(), &listings);
 }
 
 #[test]
@@ -72,4 +75,19 @@ fn redis_8_0() {
 #[test]
 fn valkey_8_1() {
     on_server(Flavor::Valkey8);
+}
+
+/// On three nodes, with lists that lie in two slots and with lists that lie in one.
+#[test]
+fn cluster() {
+    let cluster = Cluster::start(Flavor::Redis8);
+    let listings = [Listing::Alone, Listing::Accompanied, Listing::Grouped];
+    on("a cluster", &cluster.url(), &listings);
+}
+
+/// Once found, it is a server like any other.
+#[test]
+fn sentinel() {
+    let sentinels = Sentinels::start(Flavor::Valkey8);
+    on("Sentinel", &sentinels.url(), &[Listing::Alone]);
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 use smallvec::SmallVec;
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::timeout;
 
 use super::Redis;
@@ -28,9 +28,6 @@ use crate::store::Answers;
 /// How long giving back may take. Nobody waits for it longer than for the decision, but it is done
 /// also when the caller has gone.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// What is left of checks, by their place: asked for, and the answer on its way.
-type Looks = SmallVec<[(usize, JoinHandle<Option<Value>>); 4]>;
 
 /// Decides checks, wherever they lie.
 pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
@@ -68,12 +65,12 @@ pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answer
 
     // The refusal stands. What is left of the others, now that they are given back or because they
     // were not asked, is found out in what remains of the time.
-    let looks = charged.undo(store, checks, &answers)?;
+    let mut looks = charged.undo(store, checks, &answers)?;
     let left = (store.deadline / 4 * 3).saturating_sub(started.elapsed());
     let waiting = async {
-        for (place, look) in looks {
-            let (Ok(Some(reply)), Some(check)) = (look.await, checks.get(place)) else { continue };
-            if let (Ok(answer), Some(slot)) = (reply::looked(&reply, check), answers.get_mut(place))
+        while let Some((place, reply)) = looks.recv().await {
+            if let Some((check, slot)) = checks.get(place).zip(answers.get_mut(place))
+                && let Ok(answer) = reply::looked(&reply, check)
             {
                 *slot = Some(answer);
             }
@@ -122,13 +119,13 @@ impl Charged<'_> {
     }
 
     /// Gives all of it back, and then looks at what is left of these checks, and of those without
-    /// an answer.
+    /// an answer: their places and the replies, as they come in.
     fn undo(
         &mut self,
         store: &Redis,
         checks: &[Check<'_>],
         answers: &[Option<Answer>],
-    ) -> Result<Looks, StoreError> {
+    ) -> Result<UnboundedReceiver<(usize, Value)>, StoreError> {
         let mut looks = SmallVec::<[_; 4]>::new();
         for (place, (check, answer)) in checks.iter().zip(answers).enumerate() {
             if answer.is_none() || self.requests.iter().any(|(charged, ..)| *charged == place) {
@@ -137,19 +134,22 @@ impl Charged<'_> {
             }
         }
         let driver = driver::handle()?;
-        let spawn = |(place, slot, look): (usize, Slot, Request)| {
+        let (tell, replies) = mpsc::unbounded_channel();
+        for (place, slot, look) in looks {
             let charged = self.requests.iter().position(|(charged, ..)| *charged == place);
             let back = charged.map(|charged| self.requests.swap_remove(charged).2);
-            let servers = self.servers.clone();
-            let task = driver.spawn(async move {
+            let (servers, tell) = (self.servers.clone(), tell.clone());
+            driver.spawn(async move {
                 if let Some(back) = back {
                     give_back(&servers, slot, &back).await;
                 }
-                timeout(PATIENCE, servers.run(slot, &look)).await.ok()?.ok()
+                if let Ok(Ok(reply)) = timeout(PATIENCE, servers.run(slot, &look)).await {
+                    // Without a receiver nobody waits for it any more.
+                    let _ = tell.send((place, reply));
+                }
             });
-            (place, task)
-        };
-        Ok(looks.into_iter().map(spawn).collect())
+        }
+        Ok(replies)
     }
 }
 
