@@ -1,4 +1,4 @@
-//! What one attribute per function costs to compile: `cargo bench --bench compile_time`.
+//! What one attribute per function costs to compile: `cargo bench -p benches --bench compile_time`.
 //!
 //! Crates of async functions that differ only in their attribute are built side by side, in turns, and
 //! the time of a crate with one function is taken off: what is left is milliseconds per function over
@@ -44,7 +44,8 @@ fn main() {
     }
     let functions = number("FUNCTIONS", 500);
     let rounds = number("ROUNDS", 3);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root.as_path();
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compile-time");
 
     let crates: Vec<(usize, usize, PathBuf)> = (0..KINDS.len())

@@ -1,6 +1,6 @@
 //! The embedded store beside `governor`, in one interleaved run.
 //!
-//! `cargo bench --bench embedded` prints the tables of `docs/performance.md`.
+//! `cargo bench -p benches --bench embedded` prints the tables of `docs/performance.md`.
 
 #![allow(clippy::print_stdout, reason = "prints its tables")]
 

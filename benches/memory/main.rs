@@ -1,6 +1,6 @@
 //! Bytes per key of the embedded store beside `governor`.
 //!
-//! `cargo bench --bench memory` prints the table of `docs/performance.md`.
+//! `cargo bench -p benches --bench memory` prints the table of `docs/performance.md`.
 
 #![allow(clippy::print_stdout, reason = "prints its table")]
 

@@ -1,7 +1,7 @@
 //! A decision on Redis beside a raw `EVALSHA` of the same script over the same connection, what the
 //! server spends on each script, and what a key takes there.
 //!
-//! `cargo bench --bench redis` prints the tables of `docs/performance.md`.
+//! `cargo bench -p benches --bench redis` prints the tables of `docs/performance.md`.
 
 #![allow(clippy::print_stdout, reason = "prints its tables")]
 
