@@ -12,7 +12,7 @@ use crate::function::{Function, Scope};
 use crate::key;
 use crate::message::messages;
 use crate::quantity::{self, Known, MAX_LOG, Number, unwrapped};
-use crate::symbol::{Algo, Arg, MODES, ON_ERRORS, listed, nearest};
+use crate::symbol::{Algo, Arg, FIELDS, MODES, ON_ERRORS, listed, nearest};
 
 messages! {
     not_one_word(arg, values) = "`{arg}` takes one of {values}";
@@ -79,6 +79,7 @@ pub(crate) struct Rule {
     pub(crate) mode: Option<&'static str>,
     /// A variant of the runtime's `OnError`.
     pub(crate) on_error: Option<&'static str>,
+    pub(crate) hides_fields: bool,
 }
 
 impl Rule {
@@ -180,6 +181,7 @@ impl<'a> Reader<'a> {
             when: self.expression(Arg::When),
             mode: self.one_of(Arg::Mode, MODES),
             on_error: self.one_of(Arg::OnError, ON_ERRORS),
+            hides_fields: self.one_of(Arg::Fields, FIELDS) == Some("hidden"),
         };
         (self.errors.len() == before).then_some(rule)
     }

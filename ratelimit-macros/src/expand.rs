@@ -171,7 +171,8 @@ fn rule_value(krate: &Path, rule: &Rule, several: bool) -> TokenStream {
         let on_error = Ident::new(on_error, Span::mixed_site());
         quote!(.on_error(#krate::OnError::#on_error))
     });
-    quote!(#named #mode #on_error)
+    let fields = rule.hides_fields.then(|| quote!(.hide_fields()));
+    quote!(#named #mode #on_error #fields)
 }
 
 fn needs_sub_windows(rule: &Rule) -> bool {

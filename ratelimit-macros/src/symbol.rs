@@ -19,6 +19,7 @@ pub(crate) enum Arg {
     When,
     Mode,
     OnError,
+    Fields,
     OnLimited,
     OnUnavailable,
     Wait,
@@ -50,6 +51,7 @@ const ARGS: &[(Arg, &str, Level)] = &[
     (Arg::When, "when", Level::Rule),
     (Arg::Mode, "mode", Level::Rule),
     (Arg::OnError, "on_error", Level::Rule),
+    (Arg::Fields, "fields", Level::Rule),
     (Arg::OnLimited, "on_limited", Level::Function),
     (Arg::OnUnavailable, "on_unavailable", Level::Function),
     (Arg::Wait, "wait", Level::Function),
@@ -82,6 +84,7 @@ const FOREIGN_ARGS: &[(&str, Arg)] = &[
     ("timeout", Arg::Wait),
     ("max_wait", Arg::Wait),
     ("store", Arg::Limiter),
+    ("headers", Arg::Fields),
 ];
 
 impl Arg {
@@ -219,6 +222,9 @@ pub(crate) const MODES: &[(&str, &str)] =
 /// The values of `on_error`, with the runtime's variants.
 pub(crate) const ON_ERRORS: &[(&str, &str)] =
     &[("local", "Local"), ("open", "Open"), ("closed", "Closed")];
+
+/// The values of `fields`: whether a rule's header fields are shown.
+pub(crate) const FIELDS: &[(&str, &str)] = &[("shown", "shown"), ("hidden", "hidden")];
 
 /// The candidate that is one slip of the finger away from `word`, or two in a long word.
 pub(crate) fn nearest<'a>(

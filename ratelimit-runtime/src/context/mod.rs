@@ -117,8 +117,9 @@ impl Context {
         #[cfg(feature = "tower")]
         let _ = CURRENT.try_with(|context| {
             let told = checks.iter().zip(decision.outcomes());
-            let enforced = told.filter(|(_, outcome)| !outcome.shadow);
-            let told = enforced.map(|(check, outcome)| Told::new(check, outcome));
+            let shown =
+                told.filter(|(check, outcome)| !outcome.shadow && !check.rule().hides_fields());
+            let told = shown.map(|(check, outcome)| Told::new(check, outcome));
             context.inner.told.lock().extend(told);
         });
         #[cfg(not(feature = "tower"))]

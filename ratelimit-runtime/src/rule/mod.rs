@@ -79,6 +79,7 @@ pub struct Rule {
     nanos: Result<Plan, ConfigError>,
     mode: Mode,
     on_error: Option<OnError>,
+    hides_fields: bool,
     /// For the embedded store; made at first use, as it is random.
     seed: OnceCell<Seed>,
     /// Where it is written.
@@ -119,6 +120,7 @@ impl Rule {
             nanos: Plan::new(algorithm, Resolution::Nanos),
             mode: Mode::Enforce,
             on_error: None,
+            hides_fields: false,
             seed: OnceCell::new(),
             place: Location::caller(),
             registered: OnceCell::new(),
@@ -137,6 +139,19 @@ impl Rule {
     pub const fn on_error(mut self, on_error: OnError) -> Self {
         self.on_error = Some(on_error);
         self
+    }
+
+    /// The same rule, of which no header fields tell: clients learn of it when it refuses, and not
+    /// before.
+    #[must_use]
+    pub const fn hide_fields(mut self) -> Self {
+        self.hides_fields = true;
+        self
+    }
+
+    /// Whether no header fields tell of the rule.
+    pub const fn hides_fields(&self) -> bool {
+        self.hides_fields
     }
 
     /// The rule's name.
