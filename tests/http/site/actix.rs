@@ -8,7 +8,7 @@ use std::thread;
 use actix_web::dev::Payload;
 use actix_web::middleware::Condition;
 use actix_web::{App, Error, FromRequest, HttpRequest, HttpServer, web};
-use ratelimit_kit::{Limiter, RateLimitLayer};
+use ratelimit_kit::Limiter;
 
 use super::Site;
 use super::handlers::{self, Use};
@@ -26,7 +26,7 @@ impl FromRequest for Use {
 /// Its thread ends with the process.
 pub(super) fn serve(site: Site) -> SocketAddr {
     let limiter = web::Data::new(site.limiter);
-    let layer = site.layer.clone().unwrap_or_else(RateLimitLayer::new);
+    let layer = site.layer.clone().unwrap_or_default();
     let app = move || {
         App::new()
             .app_data(limiter.clone())

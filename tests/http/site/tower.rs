@@ -62,7 +62,7 @@ fn service(site: &Site) -> Service {
         async move {
             match request.uri().path() {
                 "/inner" => inner.oneshot(request).await,
-                path => Ok(route(&path.to_owned(), limiter).await),
+                path => Ok(route(path, limiter).await),
             }
         }
     });
