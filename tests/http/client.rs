@@ -13,20 +13,55 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// A POST with a JSON body, or a GET, over a connection of its own.
+/// A request, byte for byte.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    line: String,
+    headers: Vec<u8>,
+    body: String,
+}
+
+/// A GET.
+pub(crate) fn get(path: &str) -> Ask {
+    ask("GET", path)
+}
+
+/// Any method.
+pub(crate) fn ask(method: &str, path: &str) -> Ask {
+    let line = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n");
+    Ask { line, headers: Vec::new(), body: String::new() }
+}
+
+/// A POST with a JSON body, or a GET.
 pub(crate) fn send(address: SocketAddr, path: &str, json: Option<&str>) -> Answer {
-    let method = if json.is_some() { "POST" } else { "GET" };
-    let body = json.unwrap_or_default();
-    let request = format!(
-        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    Answer::parse(&answer)
+    let mut ask = ask(if json.is_some() { "POST" } else { "GET" }, path);
+    json.unwrap_or_default().clone_into(&mut ask.body);
+    ask.header("content-type", "application/json").to(address)
+}
+
+impl Ask {
+    /// One more header, of any bytes.
+    pub(crate) fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.extend([name.as_bytes(), b": ", value.as_ref(), b"\r\n"].concat());
+        self
+    }
+
+    /// Sends it, over a connection of its own.
+    pub(crate) fn to(&self, address: SocketAddr) -> Answer {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(self.line.as_bytes()).unwrap();
+        stream.write_all(&self.headers).unwrap();
+        let body = format!("content-length: {}\r\n\r\n{}", self.body.len(), self.body);
+        stream.write_all(body.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        Answer::parse(std::str::from_utf8(&answer).unwrap())
+    }
+
+    /// The statuses of so many.
+    pub(crate) fn times(&self, n: usize, address: SocketAddr) -> Vec<u16> {
+        (0..n).map(|_| self.to(address).status).collect()
+    }
 }
 
 impl Answer {
@@ -38,9 +73,23 @@ impl Answer {
         for line in lines {
             let (name, value) = line.split_once(": ").unwrap();
             let before = headers.insert(name.to_lowercase(), value.to_owned());
-            assert_eq!(before, None, "{name} comes twice");
+            assert!(before.is_none() || name == "vary", "{name} comes twice");
         }
         Self { status, headers, body: body.to_owned() }
+    }
+
+    /// A header that must be there.
+    #[track_caller]
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("no {name} in {self:?}"))
+    }
+
+    /// The header fields about rate limits: their names, in order.
+    pub(crate) fn fields(&self) -> Vec<&str> {
+        let ours = |name: &&str| name.contains("ratelimit") || *name == "retry-after";
+        let mut names: Vec<&str> = self.headers.keys().map(String::as_str).filter(ours).collect();
+        names.sort_unstable();
+        names
     }
 
     /// A refusal as it is by default.
@@ -56,8 +105,16 @@ impl Answer {
     #[track_caller]
     pub(crate) fn is_unavailable(&self) {
         assert_eq!(self.status, 503, "{self:?}");
-        assert!(!self.headers.contains_key("retry-after"), "{self:?}");
+        assert_eq!(self.fields(), [""; 0], "{self:?}");
         self.is_problem("Service Unavailable");
+    }
+
+    /// The answer to a mistake of ours.
+    #[track_caller]
+    pub(crate) fn is_our_mistake(&self) {
+        assert_eq!(self.status, 500, "{self:?}");
+        assert_eq!(self.fields(), [""; 0], "{self:?}");
+        self.is_problem("Internal Server Error");
     }
 
     #[track_caller]

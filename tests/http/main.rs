@@ -10,8 +10,18 @@
 )]
 
 mod actix;
+mod addresses;
 mod axum;
 mod client;
+mod contexts;
+mod cors;
+mod fields;
+mod grammar;
+mod grpc;
+mod hostile;
+mod nginx;
+mod refusals;
+mod site;
 mod tonic;
 
 use ratelimit_kit::{Clock, Limiter, ManualClock, OnError};

@@ -1,6 +1,7 @@
 //! Brings what the tests need from the system's package manager, and says so.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::Result;
@@ -15,6 +16,9 @@ struct Package {
 const PACKAGES: &[Package] = &[
     Package { name: "redis-server", present: || exists("redis-server") },
     Package { name: "lua-check", present: || exists("luacheck") },
+    // A client and a gateway for tests over HTTP.
+    Package { name: "curl", present: || exists("curl") },
+    Package { name: "nginx-light", present: || Path::new("/usr/sbin/nginx").exists() },
     // Moves the wall clock of one test process.
     Package { name: "libfaketime", present: has_libfaketime },
 ];

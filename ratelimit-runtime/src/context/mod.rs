@@ -11,6 +11,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::decision::Decision;
+use crate::key::Key;
 use crate::rule::Check;
 
 use self::headers::Headers;
@@ -71,9 +72,9 @@ struct Inner {
     tenant: Option<Box<str>>,
     device: Option<Box<str>>,
     headers: Headers,
-    /// What rules have said so far.
+    /// What rules have said so far; one list for all layers of a request.
     #[cfg(feature = "tower")]
-    told: parking_lot::Mutex<Vec<Told>>,
+    told: Arc<parking_lot::Mutex<Vec<Told>>>,
     /// How refusals are answered.
     #[cfg(feature = "tower")]
     answers: crate::web::Answers,
@@ -126,6 +127,14 @@ impl Context {
         let _ = (checks, decision);
     }
 
+    /// Forgets what was kept: no decision can be made for this request, so nothing holds.
+    #[cold]
+    #[cfg_attr(not(feature = "tower"), expect(clippy::missing_const_for_fn, reason = "as with it"))]
+    pub(crate) fn untell() {
+        #[cfg(feature = "tower")]
+        let _ = CURRENT.try_with(|context| context.inner.told.lock().clear());
+    }
+
     /// What rules have said so far.
     #[cfg(feature = "tower")]
     pub(crate) fn told(&self) -> Vec<Told> {
@@ -138,9 +147,32 @@ impl Context {
         CURRENT.try_with(|context| context.inner.answers.clone()).unwrap_or_default()
     }
 
-    /// The client's address.
+    /// The client's address. For a key there is [`ip_key`](Self::ip_key): a customer with IPv6 has
+    /// more addresses than anybody can count.
     pub fn ip(&self) -> Option<IpAddr> {
         self.inner.ip.map(|address| address.ip)
+    }
+
+    /// What `@ip` is in a key: the client's address, or of IPv6 so many bits as stand for one client.
+    /// Where the address is not known, a key that is not decided, but is the mistake
+    /// [`NoContext`](crate::Mistake::NoContext): there is no budget for all whose address is not known.
+    pub fn ip_key(&self) -> Key {
+        self.clone().scope_blocking(|| Key::from(Ip))
+    }
+
+    /// The path of the request.
+    pub fn path(&self) -> Option<&str> {
+        self.inner.path.as_deref()
+    }
+
+    /// The method of the request.
+    pub fn method(&self) -> Option<&str> {
+        self.inner.method.as_deref()
+    }
+
+    /// The first header of this name, which is written in lower case.
+    pub fn header(&self, name: &str) -> Option<&[u8]> {
+        self.inner.headers.get(name)
     }
 
     /// The user, if the application has said who it is.
@@ -205,6 +237,25 @@ impl ContextBuilder {
     pub fn header(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
         self.inner.headers.add(name, value.into());
         self
+    }
+
+    /// Starts with what an outer layer knows of the same request, its headers aside. What is decided
+    /// is told to both.
+    #[cfg(feature = "tower")]
+    pub(crate) fn inside(outer: &Context) -> Self {
+        let outer = &*outer.inner;
+        let inner = Inner {
+            ip: outer.ip,
+            path: outer.path.clone(),
+            method: outer.method.clone(),
+            user: outer.user.clone(),
+            tenant: outer.tenant.clone(),
+            device: outer.device.clone(),
+            headers: Headers::default(),
+            told: outer.told.clone(),
+            answers: outer.answers.clone(),
+        };
+        Self { inner }
     }
 
     /// All headers of a request.

@@ -15,37 +15,44 @@ pub(crate) struct Told {
     pub(crate) limit: u64,
     pub(crate) remaining: u64,
     allowed: bool,
-    /// Until the call is admitted, if it was not; else until all is there again.
-    wait: Duration,
+    /// Until the call is admitted, if it was not; else until all is there again. `None`: no wait
+    /// will do.
+    wait: Option<Duration>,
 }
 
 impl Told {
     pub(super) fn new(check: &Check<'_>, outcome: &Outcome) -> Self {
         let rule = check.rule();
         let name = rule.has_written_name().then(|| rule.shared_name().clone());
-        let wait = outcome.retry_after.filter(|_| !outcome.allowed);
+        let wait = if outcome.allowed { Some(outcome.reset_after) } else { outcome.retry_after };
         Self {
             name,
             algorithm: check.algorithm(),
             limit: outcome.limit,
             remaining: outcome.remaining,
             allowed: outcome.allowed,
-            wait: wait.unwrap_or(outcome.reset_after),
+            wait,
         }
     }
 
-    /// What it is called outside.
+    /// What it is called outside. A name that a structured field cannot hold is as good as none.
     pub(crate) fn shown_name(&self) -> &str {
-        self.name.as_deref().unwrap_or("default")
+        let printable = |name: &&str| name.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        self.name.as_deref().filter(printable).unwrap_or("default")
+    }
+
+    /// The name that a person wrote, whether it can be shown or not.
+    pub(crate) fn written_name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// In how many seconds there is more, rounded up: so a client that waits is not too early.
-    pub(crate) fn reset_s(&self) -> u64 {
-        self.wait.as_secs() + u64::from(self.wait.subsec_nanos() > 0)
+    pub(crate) fn reset_s(&self) -> Option<u64> {
+        self.wait.map(|wait| wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
     }
 
-    /// The rule that stops the client first comes first.
-    pub(crate) fn rank(&self) -> (bool, u64, Reverse<Duration>) {
-        (self.allowed, self.remaining, Reverse(self.wait))
+    /// The rule that stops the client first comes first; of several, the one that stops it longest.
+    pub(crate) fn rank(&self) -> (bool, u64, Reverse<(bool, Option<Duration>)>) {
+        (self.allowed, self.remaining, Reverse((self.wait.is_none(), self.wait)))
     }
 }

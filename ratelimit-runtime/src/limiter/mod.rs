@@ -255,6 +255,7 @@ impl Limiter {
         let closed = |check: &&Check<'_>| on_error(check) == OnError::Closed && !check.is_shadow();
         if let Some(check) = checks.iter().find(closed) {
             telemetry::degraded(checks, None, &cause);
+            Context::untell();
             return Err(unavailable(check.rule(), cause));
         }
         if checks.iter().all(|check| on_error(check) == OnError::Open) {

@@ -1,6 +1,6 @@
 //! The HTTP answer to a call that was not admitted, in no framework's types.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,9 +56,31 @@ impl Answers {
 
     /// `{"code": 429, "message": "too many requests"}`, which many front ends expect.
     pub fn code_and_message() -> Self {
-        Self::with(|error| {
-            let (code, title) = (error.http_status(), title(error).to_lowercase());
-            Body::json(format!(r#"{{"code":{code},"message":"{title}"}}"#))
+        Self::code_and_message_of(|error| title(error).to_lowercase())
+    }
+
+    /// The same with messages of your own, in any language. That of the client, for example, is in
+    /// a header of the [current context](Context::current):
+    ///
+    /// ```
+    /// # use ratelimit_runtime::{Answers, Context};
+    /// let answers = Answers::code_and_message_of(|error| {
+    ///     let context = Context::current();
+    ///     let language = context.as_ref().and_then(|context| context.header("accept-language"));
+    ///     match (error.http_status(), language) {
+    ///         (429, Some(language)) if language.starts_with(b"zh") => "请求过于频繁，请稍后再试",
+    ///         (429, _) => "too many requests",
+    ///         _ => "not possible right now",
+    ///     }
+    /// });
+    /// ```
+    pub fn code_and_message_of<M: AsRef<str>>(
+        message: impl Fn(&RateLimitError) -> M + Send + Sync + 'static,
+    ) -> Self {
+        Self::with(move |error| {
+            let code = error.http_status();
+            let message = json_string(message(error).as_ref());
+            Body::json(format!(r#"{{"code":{code},"message":{message}}}"#))
         })
     }
 
@@ -94,7 +116,10 @@ impl RateLimitError {
         *response.status_mut() =
             StatusCode::from_u16(self.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+        // The user's own, and so perhaps none.
+        if let Ok(media_type) = HeaderValue::from_str(media_type) {
+            headers.insert(CONTENT_TYPE, media_type);
+        }
         if let Some(wait) = self.retry_after() {
             headers.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
         }
@@ -130,6 +155,23 @@ fn problem(error: &RateLimitError) -> Body {
         r#"{{"type":"about:blank","title":"{title}","status":{status},"detail":"{detail}"}}"#
     );
     Body { media_type: "application/problem+json", text }
+}
+
+/// A string of JSON, in quotes.
+fn json_string(text: &str) -> String {
+    let mut json = String::with_capacity(text.len() + 2);
+    json.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => json.extend(['\\', c]),
+            c if c.is_ascii_control() => {
+                let _ = write!(json, "\\u{:04x}", u32::from(c));
+            }
+            c => json.push(c),
+        }
+    }
+    json.push('"');
+    json
 }
 
 /// For `Retry-After`: rounded up and at least 1, so that a client that waits as told is not too early.
@@ -201,6 +243,8 @@ mod tests {
         let (media_type, plain) = within(Answers::code_and_message());
         assert_eq!(media_type, "application/json");
         assert_eq!(plain, r#"{"code":429,"message":"too many requests"}"#);
+        let (_, quoted) = within(Answers::code_and_message_of(|_| "\"a\\b\"\n\u{1}太多"));
+        assert_eq!(quoted, "{\"code\":429,\"message\":\"\\\"a\\\\b\\\"\\u000a\\u0001太多\"}");
         let own = Answers::with(|error| Body::text(error.http_status().to_string()));
         assert_eq!(within(own), ("text/plain; charset=utf-8".to_owned(), "429".to_owned()));
         assert_eq!(within(Answers::problems()).0, "application/problem+json");

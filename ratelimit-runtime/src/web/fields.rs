@@ -7,8 +7,10 @@ use sfv::{KeyRef, ListSerializer, StringRef};
 use crate::context::Told;
 use crate::rule::Algorithm;
 
-/// Which fields a response carries. They describe the rules of the call that have a written name;
-/// the others are `default`, because paths of the code are nobody's business.
+/// Which fields a response carries. They describe the rules of the call by their written names;
+/// those without one are `default`, because paths of the code are nobody's business.
+///
+/// Drafts 6 and 11 both have a `RateLimit-Policy`: whoever asks for both gets that of the later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fields {
@@ -30,7 +32,7 @@ impl Fields {
     /// The fields for what was told about a request.
     pub(crate) fn write(self, told: &[Told]) -> Vec<Field> {
         let Some(least) = least(told) else { return Vec::new() };
-        let (limit, remaining, reset) = (&least.limit, &least.remaining, least.reset_s());
+        let (limit, remaining, reset) = (least.limit, least.remaining, least.reset_s());
         match self {
             Self::Draft11 => draft_11(told),
             Self::Draft6 => {
@@ -40,18 +42,24 @@ impl Fields {
                     let _ =
                         write!(policies, "{comma}{};w={}", told.limit, window_s(told.algorithm));
                 }
-                vec![
+                let reset = reset.map(|reset| ("ratelimit-reset", reset.to_string()));
+                let mut fields = vec![
                     ("ratelimit-limit", limit.to_string()),
                     ("ratelimit-remaining", remaining.to_string()),
-                    ("ratelimit-reset", reset.to_string()),
                     ("ratelimit-policy", policies),
-                ]
+                ];
+                fields.extend(reset);
+                fields
             }
-            Self::XRateLimit => vec![
-                ("x-ratelimit-limit", limit.to_string()),
-                ("x-ratelimit-remaining", remaining.to_string()),
-                ("x-ratelimit-reset", reset.to_string()),
-            ],
+            Self::XRateLimit => {
+                let reset = reset.map(|reset| ("x-ratelimit-reset", reset.to_string()));
+                let mut fields = vec![
+                    ("x-ratelimit-limit", limit.to_string()),
+                    ("x-ratelimit-remaining", remaining.to_string()),
+                ];
+                fields.extend(reset);
+                fields
+            }
         }
     }
 }
@@ -59,16 +67,15 @@ impl Fields {
 fn draft_11(told: &[Told]) -> Vec<Field> {
     let (mut policies, mut limits) = (ListSerializer::new(), ListSerializer::new());
     for told in unique(told) {
-        // A name that a structured field cannot hold is as good as none.
         let name = StringRef::from_str(told.shown_name()).unwrap_or(StringRef::constant("default"));
         let _ = policies
             .bare_item(name)
             .parameter(KeyRef::constant("q"), number(told.limit))
             .parameter(KeyRef::constant("w"), number(window_s(told.algorithm)));
-        let _ = limits
-            .bare_item(name)
-            .parameter(KeyRef::constant("r"), number(told.remaining))
-            .parameter(KeyRef::constant("t"), number(told.reset_s()));
+        let limit = limits.bare_item(name).parameter(KeyRef::constant("r"), number(told.remaining));
+        if let Some(reset) = told.reset_s() {
+            let _ = limit.parameter(KeyRef::constant("t"), number(reset));
+        }
     }
     let mut fields = Vec::with_capacity(2);
     if let (Some(policies), Some(limits)) = (policies.finish(), limits.finish()) {

@@ -2,15 +2,18 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::fields::Field;
 use super::{Answers, ClientIp, Fields, Request};
-use crate::context::Context;
+use crate::context::{Context, ContextBuilder};
 use crate::error::RateLimitError;
 use crate::key::Key;
 use crate::limiter::Limiter;
 use crate::rule::{Check, Rule};
+
+/// For layers that do not say how the client is found.
+static OF_PEER: LazyLock<ClientIp> = LazyLock::new(ClientIp::of_peer);
 
 /// Something that a request tells, or does not.
 type Told<T> = Arc<dyn Fn(&Request<'_>) -> Option<T> + Send + Sync>;
@@ -31,8 +34,12 @@ type Told<T> = Arc<dyn Fn(&Request<'_>) -> Option<T> + Send + Sync>;
 /// It is a layer of `tower`, for axum, tonic and all other services of the `http` crate's requests, and
 /// with the feature `actix` also a middleware of actix-web.
 ///
-/// Add it outside of all that may refuse, but inside of what handles CORS: a preflight request is
-/// then none of its business, and a browser may read its answers.
+/// Add it inside of what handles CORS: a preflight request is then none of its business, and a browser
+/// may read its answers. Inside of what finds out who asks, if `@user` is to know that.
+///
+/// A layer inside of another one, around a single route for example, knows what the outer one knows,
+/// and adds or replaces what it says itself. The outermost writes the header fields, for what all of
+/// them and the handlers have decided.
 #[derive(Clone)]
 #[must_use = "a layer does nothing until a service has it"]
 pub struct RateLimitLayer {
@@ -41,13 +48,15 @@ pub struct RateLimitLayer {
 
 #[derive(Clone)]
 pub(crate) struct Settings {
-    client_ip: ClientIp,
-    peer: Told<IpAddr>,
+    /// What is not set here is as an outer layer says, or else as by default.
+    client_ip: Option<ClientIp>,
+    peer: Option<Told<IpAddr>>,
     user: Option<Told<String>>,
     tenant: Option<Told<String>>,
     device: Option<Told<String>>,
-    answers: Answers,
+    answers: Option<Answers>,
     fields: Vec<Fields>,
+    hidden: Vec<Box<str>>,
     rules: Vec<RouteRule>,
     limiter: Option<Limiter>,
 }
@@ -69,13 +78,14 @@ impl RateLimitLayer {
     /// A layer that takes the peer for the client, and knows of no user.
     pub fn new() -> Self {
         let settings = Settings {
-            client_ip: ClientIp::of_peer(),
-            peer: Arc::new(|request: &Request<'_>| request.peer()),
+            client_ip: None,
+            peer: None,
             user: None,
             tenant: None,
             device: None,
-            answers: Answers::problems(),
+            answers: None,
             fields: vec![Fields::Draft11],
+            hidden: Vec::new(),
             rules: Vec::new(),
             limiter: None,
         };
@@ -89,7 +99,7 @@ impl RateLimitLayer {
 
     /// How the client's address is found: `@ip`.
     pub fn client_ip(self, client_ip: ClientIp) -> Self {
-        self.with(|settings| settings.client_ip = client_ip)
+        self.with(|settings| settings.client_ip = Some(client_ip))
     }
 
     /// Who the peer is, if the [request](Request::peer) does not tell. axum tells it to services that
@@ -99,7 +109,7 @@ impl RateLimitLayer {
         self,
         peer: impl Fn(&Request<'_>) -> Option<IpAddr> + Send + Sync + 'static,
     ) -> Self {
-        self.with(|settings| settings.peer = Arc::new(peer))
+        self.with(|settings| settings.peer = Some(Arc::new(peer)))
     }
 
     /// Who makes a request: `@user`. Only what has been authenticated is worth a budget of its own.
@@ -128,7 +138,7 @@ impl RateLimitLayer {
 
     /// What the body of an answer is when a request is not admitted; else a problem document.
     pub fn answers(self, answers: Answers) -> Self {
-        self.with(|settings| settings.answers = answers)
+        self.with(|settings| settings.answers = Some(answers))
     }
 
     /// Which header fields tell what is left; else [`Fields::Draft11`]. None for none.
@@ -136,16 +146,18 @@ impl RateLimitLayer {
         self.with(|settings| settings.fields = fields.into_iter().collect())
     }
 
+    /// Tells nothing of the rule of this name.
+    pub fn hide(self, rule: impl Into<Box<str>>) -> Self {
+        self.with(|settings| settings.hidden.push(rule.into()))
+    }
+
     /// Limits all requests by a rule. The closure says whose budget it is; several rules are one
     /// check.
     ///
     /// ```
-    /// # use ratelimit_runtime::{Algorithm, KeyBuilder, Rate, RateLimitLayer, Rule};
+    /// # use ratelimit_runtime::{Algorithm, Context, Rate, RateLimitLayer, Rule};
     /// let rule = Rule::named("api", Algorithm::TokenBucket { capacity: 100, refill: Rate::per_second(20) });
-    /// let layer = RateLimitLayer::new().limit(rule, |context| match context.ip() {
-    ///     Some(ip) => ip.into(),
-    ///     None => "unknown".into(),
-    /// });
+    /// let layer = RateLimitLayer::new().limit(rule, Context::ip_key);
     /// ```
     pub fn limit(self, rule: Rule, key: impl Fn(&Context) -> Key + Send + Sync + 'static) -> Self {
         let rule = RouteRule { rule: Arc::new(rule), key: Arc::new(key) };
@@ -159,16 +171,19 @@ impl RateLimitLayer {
 }
 
 impl Settings {
-    /// What is known of a request.
-    pub(crate) fn context(&self, request: &Request<'_>) -> Context {
-        let mut context = request
-            .copy_headers(Context::builder())
-            .path(request.path())
-            .method(request.method())
-            .answers(self.answers.clone());
-        if let Some(peer) = (self.peer)(request) {
-            let ip = self.client_ip.find(peer, request.headers(self.client_ip.header()));
-            context = context.ip_within(ip, self.client_ip.bits());
+    /// What is known of a request, by itself and by the layer around this one.
+    pub(crate) fn context(&self, request: &Request<'_>, outer: Option<&Context>) -> Context {
+        let context = match outer {
+            Some(outer) if self.adds_nothing() => return outer.clone(),
+            Some(outer) => ContextBuilder::inside(outer),
+            None => Context::builder().path(request.path()).method(request.method()),
+        };
+        let mut context = request.copy_headers(context);
+        if let Some(answers) = &self.answers {
+            context = context.answers(answers.clone());
+        }
+        if outer.is_none() || self.client_ip.is_some() || self.peer.is_some() {
+            context = self.find_client(request, context);
         }
         let told = |told: &Option<Told<String>>| told.as_ref().and_then(|told| told(request));
         if let Some(user) = told(&self.user) {
@@ -183,6 +198,29 @@ impl Settings {
         context.build()
     }
 
+    /// Whether it leaves all that an outer layer has said as it is.
+    fn adds_nothing(&self) -> bool {
+        let Self { client_ip, peer, user, tenant, device, answers, .. } = self;
+        let told = [user, tenant, device];
+        client_ip.is_none()
+            && peer.is_none()
+            && answers.is_none()
+            && told.into_iter().all(Option::is_none)
+    }
+
+    fn find_client(&self, request: &Request<'_>, context: ContextBuilder) -> ContextBuilder {
+        let peer = match &self.peer {
+            Some(peer) => peer(request),
+            None => request.peer(),
+        };
+        let Some(peer) = peer else { return context };
+        let (ip, bits) = match &self.client_ip {
+            Some(how) => (how.find(peer, request.headers(how.header())), how.bits()),
+            None => (OF_PEER.find(peer, []), OF_PEER.bits()),
+        };
+        context.ip_within(ip, bits)
+    }
+
     /// Whether there is something to decide before a handler is asked.
     pub(crate) fn has_rules(&self) -> bool {
         !self.rules.is_empty()
@@ -192,7 +230,11 @@ impl Settings {
     pub(crate) async fn decide(&self, context: &Context) -> Result<(), RateLimitError> {
         let checks: Vec<Check<'_>> =
             self.rules.iter().map(|of| Check::new(&of.rule, (of.key)(context))).collect();
-        let limiter = match &self.limiter {
+        #[cfg(feature = "testing")]
+        let of_test = crate::testing::current();
+        #[cfg(not(feature = "testing"))]
+        let of_test = None;
+        let limiter = match self.limiter.as_ref().or(of_test.as_ref()) {
             Some(limiter) => limiter,
             None => Limiter::installed()?,
         };
@@ -202,8 +244,13 @@ impl Settings {
     /// The header fields for what was decided. What is there already, from a service behind, gives
     /// way: it is about budgets of its own.
     pub(crate) fn fields(&self, context: &Context) -> impl Iterator<Item = Field> {
-        let told = context.told();
+        let mut told = context.told();
+        told.retain(|told| !told.written_name().is_some_and(|name| self.hides(name)));
         self.fields.iter().flat_map(move |fields| fields.write(&told))
+    }
+
+    fn hides(&self, name: &str) -> bool {
+        self.hidden.iter().any(|hidden| **hidden == *name)
     }
 }
 

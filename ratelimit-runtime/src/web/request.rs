@@ -47,10 +47,10 @@ impl<'r> Request<'r> {
         values
     }
 
-    /// The path.
+    /// The path, all of it: routers inside of routers do not cut it.
     pub fn path(&self) -> &'r str {
         match self.head {
-            Head::Http(parts) => parts.uri.path(),
+            Head::Http(parts) => crate::frameworks::path(parts),
             #[cfg(feature = "actix")]
             Head::Actix(request) => request.uri().path(),
         }

@@ -1,4 +1,4 @@
-//! What tests of this workspace share: real servers, alone, in clusters and under sentinels;
+//! What tests of this workspace share: real servers, alone, in clusters and under sentinels; nginx;
 //! a proxy and a stub for what real servers and networks seldom do; processes of their own, a wall
 //! clock that can be moved, and load over HTTP.
 //!
@@ -30,6 +30,7 @@ mod flavor;
 mod lacking;
 mod load;
 mod login;
+mod nginx;
 mod node;
 mod port;
 mod process;
@@ -46,6 +47,7 @@ pub use self::cluster::{Cluster, Resharding};
 pub use self::fake_clock::FakeClock;
 pub use self::flavor::Flavor;
 pub use self::load::{Hit, Load, Picture};
+pub use self::nginx::Nginx;
 pub use self::node::{Link, Node, NodeBuilder};
 pub use self::proxy::{Lane, Proxy};
 pub use self::sentinels::{Sentinels, SentinelsBuilder};

@@ -9,10 +9,13 @@ use std::task::{Context as Task, Poll};
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{Service, ServiceRequest, ServiceResponse, Transform};
-use actix_web::http::header::{HeaderName, HeaderValue};
-use actix_web::{Error, ResponseError};
+use actix_web::error::InternalError;
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::{Error, HttpMessage, ResponseError};
 
-use crate::web::{RateLimitLayer, Request, Settings};
+use crate::context::Context;
+use crate::error::RateLimitError;
+use crate::web::{Field, RateLimitLayer, Request, Settings};
 
 /// A service behind a [`RateLimitLayer`].
 pub struct RateLimitMiddleware<S> {
@@ -51,21 +54,47 @@ where
 
     fn call(&self, request: ServiceRequest) -> Self::Future {
         let (inner, settings) = (self.inner.clone(), self.settings.clone());
-        let context = settings.context(&Request::of_actix(request.request()));
+        let outer = request.extensions().get::<Context>().cloned();
+        let context = settings.context(&Request::of_actix(request.request()), outer.as_ref());
+        request.extensions_mut().insert(context.clone());
         Box::pin(context.clone().scope(async move {
             let decision =
                 if settings.has_rules() { settings.decide(&context).await } else { Ok(()) };
-            let mut response = match decision {
-                Ok(()) => inner.call(request).await?.map_into_left_body(),
-                Err(error) => request.into_response(error.error_response()).map_into_right_body(),
-            };
-            for (name, value) in settings.fields(&context) {
-                if let Ok(value) = HeaderValue::from_str(&value) {
-                    response.headers_mut().insert(HeaderName::from_static(name), value);
+            let response = match decision {
+                Ok(()) => inner.call(request).await.map(ServiceResponse::map_into_left_body),
+                Err(error) => {
+                    Ok(request.into_response(error.error_response()).map_into_right_body())
                 }
+            };
+            let fields: Vec<_> = match outer {
+                Some(_) => Vec::new(),
+                None => settings.fields(&context).collect(),
+            };
+            match response {
+                Ok(mut response) => {
+                    insert(response.headers_mut(), fields);
+                    Ok(response)
+                }
+                // What is behind does not make responses of all its errors, and when somebody
+                // outside does, the context is gone.
+                Err(error)
+                    if !fields.is_empty() || error.as_error::<RateLimitError>().is_some() =>
+                {
+                    let mut response = error.error_response();
+                    insert(response.headers_mut(), fields);
+                    Err(InternalError::from_response(error, response).into())
+                }
+                Err(error) => Err(error),
             }
-            Ok(response)
         }))
+    }
+}
+
+fn insert(headers: &mut HeaderMap, fields: Vec<Field>) {
+    for (name, value) in fields {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
     }
 }
 

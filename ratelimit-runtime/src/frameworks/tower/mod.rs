@@ -1,9 +1,11 @@
 //! The layer for tower: for axum, tonic and every other service of the `http` crate's requests.
 
+mod path;
 mod peer;
 mod refusal;
 mod service;
 
+pub(crate) use self::path::of as path;
 pub(crate) use self::peer::of as peer;
 pub use self::refusal::RefusalBody;
 pub use self::service::RateLimitService;

@@ -10,6 +10,7 @@ use http::{HeaderName, HeaderValue, Request, Response};
 use tower_service::Service;
 
 use super::refusal::RefusalBody;
+use crate::context::Context;
 use crate::web::{self, RateLimitLayer, Settings};
 
 /// A service behind a [`RateLimitLayer`].
@@ -47,8 +48,10 @@ where
         let clone = self.inner.clone();
         let mut inner = mem::replace(&mut self.inner, clone);
         let settings = self.settings.clone();
-        let (parts, body) = request.into_parts();
-        let context = settings.context(&web::Request::of_http(&parts));
+        let (mut parts, body) = request.into_parts();
+        let outer = parts.extensions.get::<Context>().cloned();
+        let context = settings.context(&web::Request::of_http(&parts), outer.as_ref());
+        parts.extensions.insert(context.clone());
         let request = Request::from_parts(parts, body);
         Box::pin(context.clone().scope(async move {
             let decision =
@@ -57,9 +60,11 @@ where
                 Ok(()) => inner.call(request).await?,
                 Err(error) => Res::refusal(error),
             };
-            for (name, value) in settings.fields(&context) {
-                if let Ok(value) = HeaderValue::from_str(&value) {
-                    response.headers_mut().insert(HeaderName::from_static(name), value);
+            if outer.is_none() {
+                for (name, value) in settings.fields(&context) {
+                    if let Ok(value) = HeaderValue::from_str(&value) {
+                        response.headers_mut().insert(HeaderName::from_static(name), value);
+                    }
                 }
             }
             Ok(response)

@@ -12,15 +12,19 @@ pub(super) fn list<'h>(
     values: impl IntoIterator<Item = &'h [u8]>,
     most: usize,
 ) -> Vec<Option<IpAddr>> {
-    let mut last: VecDeque<Option<IpAddr>> = VecDeque::new();
-    for value in values {
-        for element in split(value, b',') {
-            let asked = split(element, b';').find_map(asked);
-            last.push_front(asked.and_then(|value| address(&unquoted(value))));
-            last.truncate(most);
-        }
+    // Only from the left can quotes be told from text. What is not kept is not looked into.
+    let mut last: VecDeque<&[u8]> = VecDeque::with_capacity(most);
+    for element in values.into_iter().flat_map(|value| split(value, b',')) {
+        last.truncate(most.saturating_sub(1));
+        last.push_front(element);
     }
-    last.into()
+    last.into_iter().map(element).collect()
+}
+
+/// The address in the pair `for` of an element.
+fn element(element: &[u8]) -> Option<IpAddr> {
+    let asked = split(element, b';').find_map(asked)?;
+    address(&unquoted(asked))
 }
 
 /// The value of the pair, if it is `for`.

@@ -1,5 +1,7 @@
 //! The client's address: the peer's, or what proxies that are trusted say.
 
+#[cfg(test)]
+mod any;
 mod forwarded;
 mod hint;
 mod parse;

@@ -1,0 +1,133 @@
+//! `@ip`, `@user` and the like in the keys of handlers, on every framework.
+
+use std::net::SocketAddr;
+
+use ratelimit_kit::{ClientIp, RateLimitLayer, Request};
+
+use crate::client::{Ask, ask, get};
+use crate::limiter;
+use crate::site::Site;
+
+/// A layer that knows all there is to know.
+pub(crate) fn layer() -> RateLimitLayer {
+    let header = |name: &'static str| move |of: &Request<'_>| of.header(name).map(str::to_owned);
+    RateLimitLayer::new()
+        .client_ip(ClientIp::behind(["127.0.0.1"]).unwrap())
+        .user(header("x-user-id"))
+        .tenant(header("x-tenant"))
+        .device(header("x-device"))
+}
+
+/// Two requests of each pass, and the third does not: nobody shares with another.
+#[track_caller]
+fn each_has_its_own(framework: &str, address: SocketAddr, asks: &[Ask]) {
+    for _ in 0..2 {
+        for ask in asks {
+            assert_eq!(ask.to(address).status, 200, "{framework}: {ask:?}");
+        }
+    }
+    for ask in asks {
+        let third = ask.to(address);
+        assert_eq!(third.status, 429, "{framework}: {ask:?}");
+        third.is_refusal();
+    }
+}
+
+#[test]
+fn what_is_known_of_a_request_is_in_keys() {
+    let site = || Site::new(limiter(), layer());
+    Site::everywhere(site, |framework, address| {
+        let with = |path, name, values: &[&str]| -> Vec<Ask> {
+            values.iter().map(|value| get(path).header(name, value)).collect()
+        };
+        let each = |asks: &[Ask]| each_has_its_own(framework, address, asks);
+        let mut ips =
+            with("/ip", "x-forwarded-for", &["203.0.113.1", "203.0.113.2", "2001:db8::1"]);
+        ips.push(get("/ip"));
+        each(&ips);
+        assert_eq!(get("/ip").header("X-Forwarded-For", "2001:db8::2").to(address).status, 429);
+        for (path, name) in
+            [("/user", "x-user-id"), ("/tenant", "x-tenant"), ("/device", "x-device")]
+        {
+            let mut asks = with(path, name, &["a", "b", "a b", "a%20b", "é"]);
+            // Without one, and with an empty one, they share what is for all those.
+            asks.push(get(path));
+            each(&asks);
+            assert_eq!(get(path).header(name, "").to(address).status, 429, "{framework}");
+        }
+        each(&[get("/path/a"), get("/path/b"), get("/path/A")]);
+        assert_eq!(get("/path/a?b").to(address).status, 429, "{framework}");
+        each(&[get("/method"), ask("POST", "/method"), ask("PATCH", "/method")]);
+        let mut keys = with("/header", "X-API-KEY", &["k1", "k2", "no%20key"]);
+        keys.push(get("/header"));
+        each(&keys);
+    });
+}
+
+#[test]
+fn the_body_knows_who_asks_too() {
+    let site = || Site::new(limiter(), layer());
+    Site::everywhere(site, |framework, address| {
+        let answer = get("/user").header("x-user-id", "ann").to(address);
+        assert_eq!(answer.body, "ann", "{framework}");
+    });
+}
+
+#[test]
+fn without_a_layer_there_is_no_budget_to_share() {
+    let site = || Site::without_layer(limiter());
+    Site::everywhere(site, |framework, address| {
+        for path in ["/ip", "/user", "/tenant", "/device", "/path/a", "/method", "/header"] {
+            for _ in 0..4 {
+                let answer = get(path).header("x-user-id", "ann").to(address);
+                assert_eq!(answer.status, 500, "{framework} {path}");
+                answer.is_our_mistake();
+            }
+        }
+        // What needs no context does not miss it.
+        assert_eq!(get("/ten").to(address).status, 200, "{framework}");
+    });
+}
+
+#[test]
+fn without_the_peer_only_its_address_is_missing() {
+    let site = || Site {
+        // actix-web always knows.
+        layer: Some(layer().peer(|of| of.header("x-peer").and_then(|peer| peer.parse().ok()))),
+        ..Site::without_layer(limiter())
+    };
+    Site::everywhere(site, |framework, address| {
+        for _ in 0..4 {
+            // No peer, no proxy that could be trusted.
+            get("/ip").header("x-forwarded-for", "203.0.113.1").to(address).is_our_mistake();
+        }
+        assert_eq!(get("/user").times(3, address), [200, 200, 429], "{framework}");
+        let with_peer = get("/ip").header("x-peer", "192.0.2.1");
+        assert_eq!(with_peer.times(3, address), [200, 200, 429], "{framework}");
+    });
+    // axum and hyper without the peer's address in the request.
+    let site = Site { knows_peer: false, ..Site::new(limiter(), layer()) };
+    let address = site.on_axum();
+    get("/ip").to(address).is_our_mistake();
+    assert_eq!(get("/user").to(address).status, 200);
+}
+
+#[test]
+fn spawned_work_takes_the_context_along() {
+    let site = || Site::new(limiter(), layer());
+    Site::everywhere(site, |framework, address| {
+        let from = |path: &str, ip: &str| get(path).header("x-forwarded-for", ip).to(address);
+        // Told, it takes from the budget of whoever asked, and the client hears of it.
+        let first = from("/spawned", "203.0.113.1");
+        assert_eq!((first.status, first.header("ratelimit")), (200, r#""ip";r=1;t=60"#));
+        assert_eq!(from("/ip", "203.0.113.1").status, 200);
+        assert_eq!(from("/spawned", "203.0.113.1").status, 429);
+        assert_eq!(from("/spawned", "203.0.113.2").status, 200);
+        // Not told, it is a mistake, and no budget.
+        for _ in 0..4 {
+            let lost = from("/lost", "203.0.113.3");
+            assert_eq!(lost.status, 500, "{framework}");
+        }
+        assert_eq!(from("/ip", "203.0.113.3").status, 200, "{framework}");
+    });
+}
