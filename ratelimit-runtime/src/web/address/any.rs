@@ -114,7 +114,7 @@ fn reference(value: &[u8]) -> Vec<Option<IpAddr>> {
         for pair in cut(&element, b';') {
             let plain: Vec<u8> = pair.iter().map(|(byte, _)| *byte).collect();
             let Some(at) = plain.iter().position(|byte| *byte == b'=') else { continue };
-            if asked.is_none() && plain[..at].trim_ascii().to_ascii_lowercase() == b"for" {
+            if asked.is_none() && plain[..at].trim_ascii().eq_ignore_ascii_case(b"for") {
                 asked = Some(plain[at + 1..].trim_ascii().to_vec());
             }
         }
