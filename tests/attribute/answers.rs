@@ -218,6 +218,20 @@ fn on_limited_answers_mistakes_too() {
     assert!(!empty("a"));
 }
 
+#[test]
+fn a_hash_without_a_secret_is_no_empty_key() {
+    #[rate_limit(key = "hash(id)", capacity = 1, refill = 1, limiter = LIMITER)]
+    fn hashed(id: &str) -> Result<(), Error> {
+        let _ = id;
+        Ok(())
+    }
+    for id in ["a", ""] {
+        let error = hashed(id).unwrap_err();
+        let Error::Limited(RateLimitError::Mistake(mistake)) = &error else { panic!("{error:?}") };
+        assert!(matches!(mistake, Mistake::NoSecret { .. }), "{mistake}");
+    }
+}
+
 mod unavailable {
     use std::future::pending;
     use std::sync::LazyLock;
