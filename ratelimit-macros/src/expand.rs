@@ -46,7 +46,11 @@ const PATH: &str = "__rate_limit_path";
 /// The function with its check.
 pub(crate) fn expand(function: Function, limits: &Limits) -> TokenStream {
     // Nothing has to be held beside the body's value when no other answer is ever returned.
-    let never_answers = |handler: &Expr| matches!(handler, Expr::Macro(expr) if diverges(expr));
+    let never_answers = |handler: &Expr| match unwrapped(handler) {
+        Expr::Macro(expr) => diverges(expr),
+        Expr::Return(_) => true,
+        _ => false,
+    };
     let is_hidden = function.hides_response() && !limits.on_limited.iter().any(never_answers);
     let is_async = function.is_async();
     let check = check(&function, limits, is_hidden);
@@ -262,6 +266,8 @@ fn handled(limits: &Limits, handler: &Expr, is_hidden: bool) -> TokenStream {
         // A `return` after it would be unreachable, which rustc warns about. This compiles only
         // if it does diverge.
         Expr::Macro(expr) if diverges(expr) => quote!(match #handler {}),
+        // It says itself what a `return` in front of it would.
+        Expr::Return(_) => quote!(#handler;),
         _ if is_hidden => {
             let krate = &limits.krate;
             quote!(return #krate::__private::OrLimited::Answered(#value);)
@@ -272,9 +278,10 @@ fn handled(limits: &Limits, handler: &Expr, is_hidden: bool) -> TokenStream {
     }
 }
 
-/// Whether a macro is one that never returns, by its name.
+/// Whether a macro is one that never comes back, by its name. `bail!`, of every crate that has one,
+/// leaves the function with an error.
 fn diverges(expr: &ExprMacro) -> bool {
-    const NEVER_RETURN: &[&str] = &["panic", "todo", "unimplemented", "unreachable"];
+    const NEVER_RETURN: &[&str] = &["bail", "panic", "todo", "unimplemented", "unreachable"];
     let name = expr.mac.path.segments.last().map(|segment| segment.ident.to_string());
     name.is_some_and(|name| NEVER_RETURN.contains(&name.as_str()))
 }

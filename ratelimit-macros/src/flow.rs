@@ -4,7 +4,7 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprMacro, Item};
+use syn::{Expr, Item, Macro};
 
 use crate::error::Errors;
 use crate::message::messages;
@@ -90,8 +90,9 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         visit::visit_expr(self, expr);
     }
 
-    fn visit_expr_macro(&mut self, expr: &'ast ExprMacro) {
-        self.tokens(expr.mac.tokens.clone());
+    /// As an expression, and as a statement of a block.
+    fn visit_macro(&mut self, mac: &'ast Macro) {
+        self.tokens(mac.tokens.clone());
     }
 
     fn visit_item(&mut self, _: &'ast Item) {}
@@ -133,6 +134,7 @@ mod tests {
             "format!(\"{}\", n.parse::<u32>()?)",
             "format!(\"{}\", { return })",
             "format!(\"{}\", n.await)",
+            "{ println!(\"{}\", n.parse::<u32>()?); n }",
             "while n { n? }",
         ] {
             assert_eq!(mistakes(source).len(), 1, "{source}");

@@ -3,14 +3,15 @@
 //! The body stays a pile of tokens wherever possible: half-typed code still expands, and nothing in
 //! it can be misread. It is parsed only when the function returns a future that it builds itself.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote};
+use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
-use syn::visit::Visit;
+use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Block, Expr, FnArg, GenericArgument, GenericParam, Ident, Local, Pat, PathArguments,
-    PathSegment, ReturnType, Signature, Stmt, Token, Type, TypeParamBound, Visibility, braced,
-    token,
+    Attribute, Block, Expr, FnArg, GenericArgument, GenericParam, Ident, Item, Local, Pat,
+    PathArguments, PathSegment, ReturnType, Signature, Stmt, Token, Type, TypeParamBound,
+    Visibility, braced, token,
 };
 
 use crate::error::{error, error_at};
@@ -27,6 +28,9 @@ messages! {
         "the function returns a future, and the check belongs inside it: \
          end the function in `async move {{ .. }}` or `Box::pin(async move {{ .. }})`, \
          or make it an `async fn`";
+    early_return() =
+        "this `return` leaves the function past its limit, which is checked inside the future at \
+         its end: return from within that `async` block, or make it an `async fn`";
 }
 
 /// A function as the attribute sees it.
@@ -168,7 +172,10 @@ impl Body {
             return Ok(Self::AsyncTrait(stmts));
         }
         if tail_async_block(&mut stmts).is_some() {
-            return Ok(Self::Future(stmts));
+            return match early_return_of(&stmts) {
+                Some(place) => Err(error(place, early_return())),
+                None => Ok(Self::Future(stmts)),
+            };
         }
         Err(match &sig.output {
             ReturnType::Type(_, ty) => error_at(ty, no_async_block()),
@@ -184,8 +191,9 @@ impl Body {
         let mut stmts = match self {
             Self::Top(tokens) => {
                 let (inner_attributes, body) = split_inner_attributes(tokens);
+                let (items, body) = split_items(body);
                 let rest = rest(body);
-                return quote!(#inner_attributes #check #rest);
+                return quote!(#inner_attributes #items #check #rest);
             }
             Self::Future(ref mut stmts) | Self::AsyncTrait(ref mut stmts) => std::mem::take(stmts),
         };
@@ -194,8 +202,9 @@ impl Body {
             _ => tail_async_block(&mut stmts),
         };
         if let Some(block) = block {
-            let body = std::mem::take(&mut block.stmts);
-            block.stmts = vec![verbatim(check), verbatim(rest(quote!(#(#body)*)))];
+            let items = block.stmts.iter().take_while(|stmt| is_plain_item(stmt)).count();
+            let body = block.stmts.split_off(items);
+            block.stmts.extend([verbatim(check), verbatim(rest(quote!(#(#body)*)))]);
         }
         quote!(#(#stmts)*)
     }
@@ -399,6 +408,36 @@ fn tail_async_block(stmts: &mut [Stmt]) -> Option<&mut Block> {
     }
 }
 
+/// Where a function that ends in a future returns another one: that would be without the check.
+fn early_return_of(stmts: &[Stmt]) -> Option<Span> {
+    let mut early = EarlyReturn(None);
+    let (last, before) = stmts.split_last()?;
+    for stmt in before {
+        early.visit_stmt(stmt);
+    }
+    match last {
+        Stmt::Expr(Expr::Return(tail), _) => visit::visit_expr_return(&mut early, tail),
+        last => early.visit_stmt(last),
+    }
+    early.0
+}
+
+/// Looks for a `return` of the function itself.
+struct EarlyReturn(Option<Span>);
+
+impl<'ast> Visit<'ast> for EarlyReturn {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            // A `return` in these leaves them alone.
+            Expr::Closure(_) | Expr::Async(_) => {}
+            Expr::Return(expr) => self.0 = self.0.or(Some(expr.return_token.span)),
+            expr => visit::visit_expr(self, expr),
+        }
+    }
+
+    fn visit_item(&mut self, _: &'ast Item) {}
+}
+
 fn async_block_of(expr: &mut Expr) -> Option<&mut Block> {
     match expr {
         Expr::Async(expr) => Some(&mut expr.block),
@@ -493,6 +532,33 @@ fn split_inner_attributes(body: TokenStream) -> (TokenStream, TokenStream) {
     let attributes = tokens.chunks(3).take_while(is_inner_attribute).count();
     let mut tokens = tokens.into_iter();
     (tokens.by_ref().take(attributes * 3).collect(), tokens.collect())
+}
+
+/// The items at the front of a body. Where they stand means nothing to rustc; but clippy wants them
+/// in front of all statements, and the check is one.
+fn split_items(body: TokenStream) -> (TokenStream, TokenStream) {
+    let skip_items = |input: ParseStream<'_>| {
+        loop {
+            let ahead = input.fork();
+            match ahead.parse().map(Stmt::Item) {
+                Ok(item) if is_plain_item(&item) => input.advance_to(&ahead),
+                _ => return input.parse::<TokenStream>(),
+            }
+        }
+    };
+    let tokens: Vec<TokenTree> = body.clone().into_iter().collect();
+    let rest = skip_items.parse2(body).map_or(tokens.len(), |rest| rest.into_iter().count());
+    let items = tokens.len().saturating_sub(rest);
+    let mut tokens = tokens.into_iter();
+    (tokens.by_ref().take(items).collect(), tokens.collect())
+}
+
+/// Whether the place of an item means nothing. That of a macro does.
+const fn is_plain_item(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Item(item) => !matches!(item, Item::Macro(_) | Item::Verbatim(_)),
+        _ => false,
+    }
 }
 
 fn mentions(tokens: TokenStream, name: &str) -> bool {

@@ -218,6 +218,39 @@ fn on_limited_answers_mistakes_too() {
     assert!(!empty("a"));
 }
 
+#[test]
+fn a_hash_without_a_secret_is_no_empty_key() {
+    #[rate_limit(key = "hash(id)", capacity = 1, refill = 1, limiter = LIMITER)]
+    fn hashed(id: &str) -> Result<(), Error> {
+        let _ = id;
+        Ok(())
+    }
+    for id in ["a", ""] {
+        let error = hashed(id).unwrap_err();
+        let Error::Limited(RateLimitError::Mistake(mistake)) = &error else { panic!("{error:?}") };
+        assert!(matches!(mistake, Mistake::NoSecret { .. }), "{mistake}");
+    }
+}
+
+#[test]
+fn on_limited_can_leave_the_function_by_itself() {
+    #[rate_limit(key = "id", capacity = 1, refill = 1, limiter = LIMITER, on_limited = return 7)]
+    fn returned(id: u8) -> u8 {
+        id
+    }
+    macro_rules! bail {
+        ($error:expr) => {
+            return Err($error)
+        };
+    }
+    #[rate_limit(key = "id", capacity = 1, refill = 1, limiter = LIMITER, on_limited = bail!(id))]
+    async fn bailed(id: u8) -> Result<u8, u8> {
+        Ok(id + 1)
+    }
+    assert_eq!([returned(1), returned(1)], [1, 7]);
+    assert_eq!([now(bailed(1)), now(bailed(1))], [Ok(2), Err(1)]);
+}
+
 mod unavailable {
     use std::future::pending;
     use std::sync::LazyLock;

@@ -115,6 +115,45 @@ fn later() -> u8 {
     1
 }
 
+#[rate_limit(capacity = 5, refill = 1)]
+fn items_first() -> Done {
+    use core::cmp::max;
+    const LEAST: u8 = 1;
+    const fn limit() -> u8 {
+        LEAST
+    }
+    assert_eq!(max(limit(), 0), LEAST);
+    Ok(())
+}
+
+#[rate_limit(capacity = 5, refill = 1)]
+fn items_first_in_a_future() -> Pin<Box<dyn Future<Output = Done> + Send>> {
+    Box::pin(async {
+        use core::future::ready as at_once;
+        at_once(()).await;
+        Ok(())
+    })
+}
+
+#[rate_limit(capacity = 5, refill = 1, on_limited = return 0)]
+fn returned(number: u8) -> u8 {
+    number
+}
+
+macro_rules! bail {
+    ($error:expr) => {
+        return Err($error.into())
+    };
+}
+
+#[rate_limit(capacity = 5, refill = 1, on_limited = bail!("limited"))]
+fn bailed(number: u8) -> Result<u8, Box<dyn Error>> {
+    if number == 0 {
+        bail!("nothing")
+    }
+    Ok(number)
+}
+
 impl Service {
     #[rate_limit(key = "self.tenant", capacity = 5, refill = 1, limiter = self.limiter, group = self.tenant)]
     fn count(&mut self) -> Done {
@@ -154,6 +193,10 @@ pub(super) async fn run() -> Result<(), Box<dyn Error>> {
     assert_eq!(answered(1), 1);
     unit(1);
     assert_eq!(later(), 1);
+    items_first()?;
+    items_first_in_a_future().await?;
+    assert_eq!(returned(1), 1);
+    assert_eq!(bailed(1)?, 1);
     service.count()?;
     assert_eq!(service.count_later().await, Some(1));
     service.boxed().await?;

@@ -100,9 +100,10 @@ impl KeyPart for Header {
 mod tests {
     use super::*;
     use crate::context::Context;
+    use crate::key::functions::trim;
     use crate::key::{Key, KeyBuilder};
 
-    fn key(part: &impl KeyPart, context: crate::context::ContextBuilder) -> Key {
+    fn key(part: &(impl KeyPart + ?Sized), context: crate::context::ContextBuilder) -> Key {
         context.build().scope_blocking(|| KeyBuilder::new().value(part).finish())
     }
 
@@ -153,14 +154,18 @@ mod tests {
     fn headers_of_any_bytes_are_different_keys() {
         let values: [&[u8]; 8] =
             [b"a", b"%FF", b"\xff", b"\xfe", b"a\xff", b"\xc3\xa9", b"\xc3", "\u{fffd}".as_bytes()];
-        let mut keys: Vec<String> = values
-            .iter()
-            .map(|value| key(&Header("x"), Context::builder().header("x", *value)))
-            .map(|key| key.as_str().to_owned())
-            .collect();
-        keys.sort();
-        keys.dedup();
-        assert_eq!(keys.len(), values.len(), "{keys:?}");
+        // Also when a function makes a text of them first.
+        let parts: [&dyn KeyPart; 2] = [&Header("x"), &trim(&Header("x"))];
+        for part in parts {
+            let mut keys: Vec<String> = values
+                .iter()
+                .map(|value| key(part, Context::builder().header("x", *value)))
+                .map(|key| key.as_str().to_owned())
+                .collect();
+            keys.sort();
+            keys.dedup();
+            assert_eq!(keys.len(), values.len(), "{keys:?}");
+        }
         assert!(key(&Header("x"), Context::builder().header("x", "")).has_empty_value());
     }
 }

@@ -158,9 +158,14 @@ impl<'k> KeyWriter<'k> {
         for chunk in bytes.utf8_chunks() {
             self.push_str(chunk.valid());
             for byte in chunk.invalid() {
-                // As what it cannot be in a text: a `%` in a text is escaped itself.
+                // As what it cannot be in a text: in a key, a `%` of a text is escaped itself; and
+                // before a function has made its text a part of the key, no header has a NUL.
+                let mark = match self.out {
+                    Out::Key(_) => '%',
+                    Out::Plain(_) => '\0',
+                };
                 let mut escape = arrayvec::ArrayString::<3>::new();
-                let _ = write!(escape, "%{byte:02X}");
+                let _ = write!(escape, "{mark}{byte:02X}");
                 self.push_plain(&escape);
             }
         }

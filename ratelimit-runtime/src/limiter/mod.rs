@@ -292,11 +292,12 @@ fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
         if key.needs_context() || group.is_some_and(Key::needs_context) {
             return Err(Mistake::NoContext { rule: name() });
         }
-        if key.has_empty_value() || group.is_some_and(Key::has_empty_value) {
-            return Err(Mistake::EmptyKey { rule: name() });
-        }
+        // Before the empty value that stands where the hash is missing.
         if key.needs_secret() || group.is_some_and(Key::needs_secret) {
             return Err(Mistake::NoSecret { rule: name() });
+        }
+        if key.has_empty_value() || group.is_some_and(Key::has_empty_value) {
+            return Err(Mistake::EmptyKey { rule: name() });
         }
         let numbers = check.algorithm();
         if std::mem::discriminant(&numbers) != std::mem::discriminant(&rule.algorithm()) {

@@ -27,12 +27,12 @@ impl Rule {
     }
 
     fn may_share_with(&self, first: &'static Rule) -> Result<(), ConfigError> {
-        // One place in the code can be compiled twice: attributes above ours copy functions.
-        if self.place == first.place {
-            return Ok(());
-        }
         let (one, other) = (first.place, self.place);
-        if !(self.has_written_name() && first.has_written_name()) {
+        // One place in the code can be compiled twice: attributes above ours copy functions. But
+        // all that one call of a macro writes has the place of that call.
+        let may_be_a_copy = one == other;
+        let are_written = self.has_written_name() && first.has_written_name();
+        if !may_be_a_copy && !are_written {
             return Err(ConfigError::DefaultName { one, other });
         }
         if !alike(self.algorithm, first.algorithm) {
@@ -93,6 +93,23 @@ mod tests {
         assert!(error.to_string().contains(&format!("{}:{}", one.file(), one.line())));
         // Said every time, not only the first.
         assert_eq!(OTHER.register(), Err(error));
+    }
+
+    #[test]
+    fn one_place_can_be_compiled_twice_but_not_with_other_numbers() {
+        // The place of all that a macro writes is the call of the macro.
+        macro_rules! three {
+            () => {
+                [
+                    Rule::new("in one place", bucket(5, 1)),
+                    Rule::new("in one place", bucket(5, 1)),
+                    Rule::new("in one place", bucket(6, 1)),
+                ]
+            };
+        }
+        static RULES: [Rule; 3] = three!();
+        let registered: Vec<_> = RULES.iter().map(Rule::register).collect();
+        assert!(matches!(registered[..], [Ok(()), Ok(()), Err(ConfigError::OtherNumbers { .. })]));
     }
 
     #[test]
