@@ -4,6 +4,7 @@
 //! work without one, and a thread that waits for them in a blocking call cannot keep them from
 //! making progress.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
@@ -13,7 +14,11 @@ use std::time::Duration;
 use once_cell::sync::OnceCell;
 use tokio::runtime::{Builder, Handle};
 
-use crate::error::ConfigError;
+use crate::error::{ConfigError, StoreError};
+
+thread_local! {
+    static IS_HERE: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The thread's runtime, started at the first use.
 pub(crate) fn handle() -> Result<&'static Handle, ConfigError> {
@@ -24,17 +29,30 @@ pub(crate) fn handle() -> Result<&'static Handle, ConfigError> {
         let handle = runtime.handle().clone();
         thread::Builder::new()
             .name("ratelimit".to_owned())
-            .spawn(move || runtime.block_on(std::future::pending::<()>()))
+            .spawn(move || {
+                IS_HERE.set(true);
+                runtime.block_on(std::future::pending::<()>());
+            })
             .map_err(|_| ConfigError::Thread)?;
         Ok(handle)
     })
+}
+
+/// Fails on the driver's own thread, on which a blocking call would wait for itself for ever. A
+/// recorder of metrics may make one, and a waker that runs its task at once.
+pub(crate) fn is_elsewhere() -> Result<(), StoreError> {
+    if IS_HERE.get() { Err(unreachable("called from the limiter's own thread")) } else { Ok(()) }
+}
+
+fn unreachable(reason: &str) -> StoreError {
+    StoreError::Connection { reason: reason.to_owned() }
 }
 
 /// Waits for a future, but no longer than the deadline; `None` if that passed.
 pub(crate) async fn with_deadline<F: Future>(
     deadline: Duration,
     future: F,
-) -> Result<Option<F::Output>, ConfigError> {
+) -> Result<Option<F::Output>, StoreError> {
     let mut future = pin!(future);
     let mut timer = pin!(timer(deadline)?);
     Ok(poll_fn(|context| {
@@ -54,7 +72,11 @@ pub(crate) async fn sleep(span: Duration) {
     }
 }
 
-fn timer(span: Duration) -> Result<tokio::time::Sleep, ConfigError> {
+fn timer(span: Duration) -> Result<tokio::time::Sleep, StoreError> {
+    // The destructor of a thread-local value may come too late to be in any context.
+    if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
+        return Err(unreachable("called from a thread that has nearly ended"));
+    }
     // The timer belongs to the runtime in whose context it is made.
     let _context = handle()?.enter();
     Ok(tokio::time::sleep(span))

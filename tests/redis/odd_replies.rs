@@ -154,3 +154,19 @@ fn b063_garbage_ends_the_connection() {
         until(secs(3), "a decision", || call(&limiter, &rule, "key").by_server());
     }
 }
+
+/// As behind a proxy that hands uploads to one server and calls to another.
+#[test]
+fn a_server_that_keeps_no_scripts_is_not_given_them_for_ever() {
+    let stub = Stub::start(|words| match words[0].as_slice() {
+        b"EVALSHA" => Reply::error("NOSCRIPT No matching script. Please use EVAL."),
+        b"SCRIPT" => Reply::bulk("0123456789012345678901234567890123456789"),
+        _ => Reply::Usual,
+    });
+    let limiter = connected(on(stub.url()).deadline(secs(10)));
+    let Told::Failed(StoreError::Server { reason }) = call(&limiter, &window(1), "key") else {
+        panic!("the server has decided nothing");
+    };
+    assert!(reason.contains("does not keep the scripts"), "{reason}");
+    assert_eq!(stub.calls("SCRIPT").len(), 4);
+}

@@ -88,7 +88,14 @@ impl Limiter {
     /// that variable, on the embedded store. `RATELIMIT_REDIS_CA` is the path of a file with the
     /// [root certificates](LimiterBuilder::redis_roots) that count for it.
     pub fn from_env() -> Result<Self, ConfigError> {
-        let Some(url) = env::var_os(REDIS_URL) else { return Self::builder().build() };
+        let limiter = Self::silently_from_env()?;
+        limiter.tell_mode();
+        Ok(limiter)
+    }
+
+    /// The same without a word.
+    pub(super) fn silently_from_env() -> Result<Self, ConfigError> {
+        let Some(url) = env::var_os(REDIS_URL) else { return Self::builder().build_silently() };
         let builder = Self::builder().redis(url.to_str().ok_or(ConfigError::RedisUrl)?);
         let builder = match env::var_os(REDIS_CA) {
             None => builder,
@@ -99,7 +106,15 @@ impl Limiter {
             #[cfg(not(feature = "tls"))]
             Some(_) => return Err(ConfigError::NoTlsFeature),
         };
-        builder.build()
+        builder.build_silently()
+    }
+
+    /// Says so if the environment has switched limits off.
+    pub(super) fn tell_mode(&self) {
+        let mode = self.shared.mode;
+        if mode != Mode::Enforce {
+            tracing::warn!(?mode, "{MODE} is set: no rate limit refuses a call");
+        }
     }
 }
 
@@ -212,10 +227,13 @@ impl LimiterBuilder {
     /// `RATELIMIT_MODE=shadow` in the environment makes it watch only: all rules are judged and
     /// counted, and none refuses. With `RATELIMIT_MODE=off` it does not even look.
     pub fn build(self) -> Result<Limiter, ConfigError> {
+        let limiter = self.build_silently()?;
+        limiter.tell_mode();
+        Ok(limiter)
+    }
+
+    fn build_silently(self) -> Result<Limiter, ConfigError> {
         let mode = mode(env::var_os(MODE).as_deref())?;
-        if mode != Mode::Enforce {
-            tracing::warn!(?mode, "{MODE} is set: no rate limit refuses a call");
-        }
         if self.deadline.is_zero() || self.connect_timeout.is_zero() {
             return Err(ConfigError::Deadline);
         }

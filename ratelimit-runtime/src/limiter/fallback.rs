@@ -1,10 +1,12 @@
 //! What decides when the store does not answer: an embedded store with this instance's share.
 
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use once_cell::sync::OnceCell;
 use smallvec::SmallVec;
 
+use crate::algo::MAX_SPAN_US;
 use crate::clock::Clock;
 use crate::error::{ConfigError, StoreError};
 use crate::rule::{Algorithm, Check, Rate};
@@ -52,8 +54,11 @@ impl Fallback {
 /// One replica's share of a rule: at least 1 of what is not 0, and a rate that is so much slower.
 fn share(algorithm: Algorithm, replicas: NonZeroU32) -> Algorithm {
     let part = |limit: u64| limit.div_ceil(replicas.get().into());
-    let slower =
-        |rate: Rate| Rate::new(rate.permits(), rate.period().saturating_mul(replicas.get()));
+    // As slow as a rate can be, if it would be slower than that.
+    let slower = |rate: Rate| {
+        let longest = Duration::from_micros(MAX_SPAN_US).max(rate.period());
+        Rate::new(rate.permits(), rate.period().saturating_mul(replicas.get()).min(longest))
+    };
     match algorithm {
         Algorithm::TokenBucket { capacity, refill } => {
             Algorithm::TokenBucket { capacity: part(capacity), refill: slower(refill) }
@@ -81,9 +86,17 @@ mod tests {
     fn a_share_is_rounded_up_and_its_rate_is_exact() {
         let replicas = NonZeroU32::new(3).unwrap();
         let algorithm = Algorithm::TokenBucket { capacity: 10, refill: Rate::per_second(5) };
-        let refill = Rate::new(5, std::time::Duration::from_secs(3));
+        let refill = Rate::new(5, Duration::from_secs(3));
         assert_eq!(share(algorithm, replicas), Algorithm::TokenBucket { capacity: 4, refill });
         let zero = Algorithm::TokenBucket { capacity: 0, refill: Rate::per_second(5) };
         assert_eq!(share(zero, replicas).limit(), 0);
+    }
+
+    #[test]
+    fn a_share_of_the_slowest_rate_is_a_rate() {
+        let refill = Rate::new(1, Duration::from_micros(MAX_SPAN_US));
+        let algorithm = Algorithm::TokenBucket { capacity: 10, refill };
+        let share = share(algorithm, NonZeroU32::MAX);
+        assert_eq!(share, Algorithm::TokenBucket { capacity: 1, refill });
     }
 }

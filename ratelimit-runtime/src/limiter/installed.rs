@@ -17,16 +17,23 @@ impl Limiter {
     /// The limiter of the process. If none was installed, the environment
     /// [says which](Limiter::from_env), from now on.
     pub fn installed() -> Result<&'static Self, RateLimitError> {
+        let mut is_new = false;
         let limiter = INSTALLED.get_or_try_init(|| {
-            let limiter = Self::from_env()?;
+            let limiter = Self::silently_from_env()?;
+            is_new = true;
+            Ok::<_, ConfigError>(limiter)
+        });
+        let limiter = limiter.map_err(Mistake::Config)?;
+        if is_new {
+            // Not before the limiter is there: what takes the log may call a limited function.
+            limiter.tell_mode();
             if std::env::var_os(super::builder::REDIS_URL).is_none() {
                 tracing::warn!(
                     "no rate limit store is set up: limits hold for this process only (set {} to share them)",
                     super::builder::REDIS_URL
                 );
             }
-            Ok::<_, ConfigError>(limiter)
-        });
-        limiter.map_err(|error| Mistake::Config(error).into())
+        }
+        Ok(limiter)
     }
 }

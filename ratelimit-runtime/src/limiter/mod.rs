@@ -98,6 +98,9 @@ impl Limiter {
         if !self.shared.blocking {
             return Err(Mistake::Config(ConfigError::BlockingConnection).into());
         }
+        if let Err(cause) = driver::is_elsewhere() {
+            return admit(self.conclude(&self.applied(checks), Err(cause))?);
+        }
         admit(driver::block_on(self.decide_later(checks))?)
     }
 
@@ -144,6 +147,7 @@ impl Limiter {
 
     /// As [`ready`](Self::ready), for programs that are not async.
     pub fn ready_blocking(&self) -> Result<(), StoreError> {
+        driver::is_elsewhere()?;
         driver::block_on(self.ready())
     }
 

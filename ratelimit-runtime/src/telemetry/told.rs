@@ -1,5 +1,7 @@
 //! With the feature.
 
+#[cfg(feature = "redis")]
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use metrics::{counter, gauge, histogram};
@@ -85,10 +87,18 @@ impl Drop for Asking {
     }
 }
 
+/// For what the limiter's own thread tells: a recorder that panics must not end the task that keeps
+/// a connection. Where a caller's thread tells, the panic is the caller's.
+#[cfg(feature = "redis")]
+fn unharmed(tell: impl FnOnce()) {
+    // The recorder itself is all that may be left half done.
+    let _ = catch_unwind(AssertUnwindSafe(tell));
+}
+
 /// A server is tried.
 #[cfg(feature = "redis")]
 pub(crate) fn connecting() {
-    counter!("ratelimit_connection_attempts_total").increment(1);
+    unharmed(|| counter!("ratelimit_connection_attempts_total").increment(1));
 }
 
 /// What is told of a server: a connection, an open breaker, or at first neither. Gone when this is
@@ -119,10 +129,10 @@ impl Server {
             return;
         }
         if let Some(before) = before {
-            gauge!(before).decrement(1);
+            unharmed(|| gauge!(before).decrement(1));
         }
         if let Some(now) = now {
-            gauge!(now).increment(1);
+            unharmed(|| gauge!(now).increment(1));
         }
     }
 }

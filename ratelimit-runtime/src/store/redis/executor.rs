@@ -22,6 +22,10 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// After so many waits the answer is what the server says.
 const WAITS: u32 = 4;
 
+/// So often a call has its script uploaded, by itself or another. A server that lacks it even then
+/// does not keep scripts: a proxy that hands each command to another one, for instance.
+const UPLOADS: u32 = 4;
+
 /// So often a call is sent on at once; after that the nodes do not agree, and are given time to.
 const HOPS: u32 = 4;
 
@@ -67,6 +71,7 @@ impl Servers {
         let mut asking = false;
         let mut waits = 0;
         let mut hops = 0;
+        let mut uploads = 0;
         loop {
             let mut connection = match node.supervisor().connection().await {
                 Ok(connection) => connection,
@@ -86,12 +91,16 @@ impl Servers {
                 Err(error) => error,
             };
             match (failure::remedy(&error), self) {
-                (Remedy::Upload, _) => node.upload(request.script, seen).await?,
+                (Remedy::Upload, _) if uploads < UPLOADS => {
+                    node.upload(request.script, seen).await?;
+                    uploads += 1;
+                }
                 (Remedy::Follow { asking: ask }, Self::Cluster(cluster)) if hops < HOPS => {
                     let next = failure::followed(&error).and_then(|to| cluster.node_at(&to, &node));
                     node = next.ok_or_else(|| failure::of_call(&error, connection.name()))?;
                     asking = ask;
                     hops += 1;
+                    uploads = 0;
                     if !ask {
                         self.look_again();
                     }

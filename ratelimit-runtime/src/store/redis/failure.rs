@@ -81,6 +81,9 @@ fn nameless(error: &RedisError) -> StoreError {
                 StoreError::Permission { reason: "WRONGPASS: the login is refused".to_owned() }
             }
             "OOM" => StoreError::Server { reason: "OOM: its memory is full".to_owned() },
+            "NOSCRIPT" => StoreError::Server {
+                reason: "NOSCRIPT: it does not keep the scripts that it is given".to_owned(),
+            },
             // Only when a server was asked as if it were alone.
             "MOVED" | "ASK" | "CROSSSLOT" => StoreError::Server {
                 reason: format!("{code}: this is a cluster, reached by redis+cluster://"),

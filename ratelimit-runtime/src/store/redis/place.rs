@@ -91,6 +91,8 @@ impl<'u> Parts<'u> {
             format!("{user}:{password}@")
         };
         let sentinels = self.each_host(|host| {
+            // A colon without a port says nothing.
+            let host = host.strip_suffix(':').unwrap_or(host);
             let has_port = host.rsplit_once(':').is_some_and(|(_, port)| !port.ends_with(']'));
             let port = if has_port { String::new() } else { format!(":{SENTINEL_PORT}") };
             self.url(&login, &format!("{host}{port}"), "", "")
@@ -140,11 +142,11 @@ mod tests {
 
     #[test]
     fn sentinels_and_their_own_login() {
-        let url = "redis+sentinel://app:a%2Fb@s1,s2:5,[::1]/main/3?sentinel_user=w&sentinel_password=x%40";
+        let url = "redis+sentinel://app:a%2Fb@s1,s2:5,[::1],s3:/main/3?sentinel_user=w&sentinel_password=x%40";
         let Ok(Place::Sentinel { sentinels, primary, login, tls }) = Place::parse(url) else {
             panic!()
         };
-        assert_eq!(addresses(&sentinels), ["s1:26379", "s2:5", "::1:26379"]);
+        assert_eq!(addresses(&sentinels), ["s1:26379", "s2:5", "::1:26379", "s3:26379"]);
         assert_eq!((primary.as_str(), tls), ("main", false));
         let app = (login.username(), login.password(), login.db());
         assert_eq!(app, (Some("app"), Some("a/b"), 3));

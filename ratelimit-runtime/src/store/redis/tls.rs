@@ -1,6 +1,8 @@
 //! What TLS needs to know besides a URL.
 
 use redis::{Client, ConnectionInfo};
+#[cfg(feature = "tls")]
+use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 
 use crate::error::ConfigError;
 
@@ -27,6 +29,12 @@ impl Tls {
         if !matches!(info.addr(), redis::ConnectionAddr::TcpTls { .. }) {
             return Client::open(info).map_err(|_| ConfigError::RedisUrl);
         }
+        // A file of something else has no certificates, which would fit no server, ever.
+        if let Some(roots) = &self.roots
+            && !CertificateDer::pem_slice_iter(roots).any(|certificate| certificate.is_ok())
+        {
+            return Err(ConfigError::Certificates);
+        }
         // Without one for the process rustls panics, unless exactly one is compiled in. Somebody
         // else's choice stays.
         if rustls::crypto::CryptoProvider::get_default().is_none() {
@@ -47,5 +55,20 @@ impl Tls {
     #[expect(clippy::unused_self, reason = "as with the feature `tls`")]
     pub(super) fn client(&self, info: ConnectionInfo) -> Result<Client, ConfigError> {
         Client::open(info).map_err(|_| ConfigError::RedisUrl)
+    }
+}
+
+#[cfg(all(test, feature = "tls"))]
+mod tests {
+    use super::Tls;
+    use crate::error::ConfigError;
+
+    #[test]
+    fn roots_are_certificates() {
+        for pem in ["", "no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n"] {
+            let tls = Tls { roots: Some(pem.into()), identity: None };
+            let info = redis::IntoConnectionInfo::into_connection_info("rediss://host").unwrap();
+            assert_eq!(tls.client(info).err(), Some(ConfigError::Certificates), "{pem:?}");
+        }
     }
 }
