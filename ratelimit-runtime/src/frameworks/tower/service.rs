@@ -6,12 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Task, Poll};
 
-use http::{HeaderName, HeaderValue, Request, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use tower_service::Service;
 
 use super::refusal::RefusalBody;
 use crate::context::Context;
-use crate::web::{self, RateLimitLayer, Settings};
+use crate::web::{self, Field, RateLimitLayer, Settings};
 
 /// A service behind a [`RateLimitLayer`].
 #[derive(Clone)]
@@ -61,14 +61,18 @@ where
                 Err(error) => Res::refusal(error),
             };
             if outer.is_none() {
-                for (name, value) in settings.fields(&context) {
-                    if let Ok(value) = HeaderValue::from_str(&value) {
-                        response.headers_mut().insert(HeaderName::from_static(name), value);
-                    }
-                }
+                insert(response.headers_mut(), settings.fields(&context));
             }
             Ok(response)
         }))
+    }
+}
+
+fn insert(headers: &mut HeaderMap, fields: impl Iterator<Item = Field>) {
+    for (name, value) in fields {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
     }
 }
 
