@@ -19,6 +19,7 @@ mod fields;
 mod grammar;
 mod grpc;
 mod hostile;
+mod load;
 mod nginx;
 mod refusals;
 mod site;

@@ -184,10 +184,13 @@ impl Call {
         if limiter.is_off() {
             return Ok(None);
         }
+        if limiter.only_watches() {
+            return Ok(Some(limiter));
+        }
         if let Some(mistake) = &self.mistake {
             return Err(mistake.clone().into());
         }
-        for check in &self.checks {
+        for check in self.checks.iter().filter(|check| !check.is_shadow()) {
             check.rule().register().map_err(Mistake::Config)?;
         }
         Ok(Some(limiter))
@@ -244,10 +247,11 @@ impl Call {
         self
     }
 
-    /// The rule of the last check, unless it is off: then its numbers do not matter.
+    /// The rule of the last check, unless it is off or only watches: then its numbers keep no call
+    /// from running.
     fn applied_rule(&self) -> Option<&'static Rule> {
         let rule = self.checks.last()?.rule();
-        (rule.current_mode() != Mode::Off).then_some(rule)
+        (rule.current_mode() == Mode::Enforce).then_some(rule)
     }
 
     fn negative_number(&mut self) {

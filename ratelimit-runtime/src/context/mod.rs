@@ -72,9 +72,12 @@ struct Inner {
     tenant: Option<Box<str>>,
     device: Option<Box<str>>,
     headers: Headers,
-    /// What rules have said so far; one list for all layers of a request.
+    /// What rules have said so far, if no outer layer keeps that.
     #[cfg(feature = "tower")]
-    told: Arc<parking_lot::Mutex<Vec<Told>>>,
+    told: parking_lot::Mutex<Vec<Told>>,
+    /// That of the layer around the one that made this, for the same request.
+    #[cfg(feature = "tower")]
+    outer: Option<Context>,
     /// How refusals are answered.
     #[cfg(feature = "tower")]
     answers: crate::web::Answers,
@@ -121,7 +124,7 @@ impl Context {
             let shown =
                 told.filter(|(check, outcome)| !outcome.shadow && !check.rule().hides_fields());
             let told = shown.map(|(check, outcome)| Told::new(check, outcome));
-            context.inner.told.lock().extend(told);
+            context.outermost().told.lock().extend(told);
         });
         #[cfg(not(feature = "tower"))]
         let _ = (checks, decision);
@@ -132,13 +135,23 @@ impl Context {
     #[cfg_attr(not(feature = "tower"), expect(clippy::missing_const_for_fn, reason = "as with it"))]
     pub(crate) fn untell() {
         #[cfg(feature = "tower")]
-        let _ = CURRENT.try_with(|context| context.inner.told.lock().clear());
+        let _ = CURRENT.try_with(|context| context.outermost().told.lock().clear());
     }
 
     /// What rules have said so far.
     #[cfg(feature = "tower")]
     pub(crate) fn told(&self) -> Vec<Told> {
-        std::mem::take(&mut self.inner.told.lock())
+        std::mem::take(&mut self.outermost().told.lock())
+    }
+
+    /// The one of all layers around this request that keeps what is told.
+    #[cfg(feature = "tower")]
+    fn outermost(&self) -> &Inner {
+        let mut inner = &*self.inner;
+        while let Some(outer) = &inner.outer {
+            inner = &outer.inner;
+        }
+        inner
     }
 
     /// How refusals are answered here.
@@ -242,18 +255,18 @@ impl ContextBuilder {
     /// Starts with what an outer layer knows of the same request, its headers aside. What is decided
     /// is told to both.
     #[cfg(feature = "tower")]
-    pub(crate) fn inside(outer: &Context) -> Self {
-        let outer = &*outer.inner;
+    pub(crate) fn inside(outer: Context) -> Self {
+        let known = &*outer.inner;
         let inner = Inner {
-            ip: outer.ip,
-            path: outer.path.clone(),
-            method: outer.method.clone(),
-            user: outer.user.clone(),
-            tenant: outer.tenant.clone(),
-            device: outer.device.clone(),
-            headers: Headers::default(),
-            told: outer.told.clone(),
-            answers: outer.answers.clone(),
+            ip: known.ip,
+            path: known.path.clone(),
+            method: known.method.clone(),
+            user: known.user.clone(),
+            tenant: known.tenant.clone(),
+            device: known.device.clone(),
+            answers: known.answers.clone(),
+            outer: Some(outer),
+            ..Inner::default()
         };
         Self { inner }
     }

@@ -126,6 +126,11 @@ impl Limiter {
         self.shared.mode == Mode::Off
     }
 
+    /// Whether no rule of the whole limiter refuses.
+    pub(crate) fn only_watches(&self) -> bool {
+        self.shared.mode == Mode::Shadow
+    }
+
     /// What is left, without taking any of it. Always allowed.
     pub async fn peek(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
         self.decide(&[check.with_cost(0)]).await
@@ -180,13 +185,19 @@ impl Limiter {
     /// The checks that count, as the limiter's mode and the rules' say. Nearly always that is all of
     /// them, and then nothing is copied.
     fn applied<'c>(&self, checks: &'c [Check<'c>]) -> Cow<'c, [Check<'c>]> {
-        let on = |check: &&Check<'_>| check.rule().current_mode() != Mode::Off;
-        match self.shared.mode {
-            Mode::Enforce if checks.iter().all(|check| on(&check)) => checks.into(),
-            Mode::Enforce => checks.iter().filter(on).cloned().collect(),
-            Mode::Shadow => checks.iter().filter(on).map(Check::only_watched).collect(),
-            Mode::Off => Cow::Borrowed(&[]),
+        let is_enforced = |check: &Check<'_>| check.rule().current_mode() == Mode::Enforce;
+        let watches = self.only_watches();
+        if self.is_off() {
+            return Cow::Borrowed(&[]);
         }
+        if !watches && checks.iter().all(is_enforced) {
+            return checks.into();
+        }
+        let on = |check: &&Check<'_>| check.rule().current_mode() != Mode::Off;
+        let checks = checks.iter().filter(on);
+        let checks = checks.map(|check| if watches { check.only_watched() } else { check.clone() });
+        // What only watches keeps no call from running, also when it makes no sense.
+        checks.filter(|check| !check.is_shadow() || judge(check).is_ok()).collect()
     }
 
     async fn decide(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
@@ -290,34 +301,41 @@ fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
         return Err(error.into());
     }
     for (i, check) in checks.iter().enumerate() {
-        let (rule, key) = (check.rule(), check.key());
-        let name = || rule.name().to_owned();
-        let group = check.current_group();
-        if key.needs_context() || group.is_some_and(Key::needs_context) {
-            return Err(Mistake::NoContext { rule: name() });
-        }
-        // Before the empty value that stands where the hash is missing.
-        if key.needs_secret() || group.is_some_and(Key::needs_secret) {
-            return Err(Mistake::NoSecret { rule: name() });
-        }
-        if key.has_empty_value() || group.is_some_and(Key::has_empty_value) {
-            return Err(Mistake::EmptyKey { rule: name() });
-        }
-        let numbers = check.algorithm();
-        if std::mem::discriminant(&numbers) != std::mem::discriminant(&rule.algorithm()) {
-            return Err(ConfigError::OtherAlgorithm.into());
-        }
-        // A limit of 0 is a way to switch callers off, and refuses.
-        let (cost, limit) = (check.permits(), numbers.limit());
-        if cost > limit && limit > 0 {
-            return Err(Mistake::CostExceedsCapacity { rule: name(), cost, limit });
-        }
+        judge(check)?;
         let same = |other: &Check<'_>| {
-            other.key().as_str() == key.as_str() && other.rule().name() == rule.name()
+            other.key().as_str() == check.key().as_str()
+                && other.rule().name() == check.rule().name()
         };
         if checks.iter().take(i).any(same) {
-            return Err(Mistake::DuplicateCheck { rule: name() });
+            return Err(Mistake::DuplicateCheck { rule: check.rule().name().to_owned() });
         }
+    }
+    Ok(())
+}
+
+/// Finds the mistakes in one check.
+fn judge(check: &Check<'_>) -> Result<(), Mistake> {
+    let (rule, key) = (check.rule(), check.key());
+    let name = || rule.name().to_owned();
+    let group = check.current_group();
+    if key.needs_context() || group.is_some_and(Key::needs_context) {
+        return Err(Mistake::NoContext { rule: name() });
+    }
+    // Before the empty value that stands where the hash is missing.
+    if key.needs_secret() || group.is_some_and(Key::needs_secret) {
+        return Err(Mistake::NoSecret { rule: name() });
+    }
+    if key.has_empty_value() || group.is_some_and(Key::has_empty_value) {
+        return Err(Mistake::EmptyKey { rule: name() });
+    }
+    let numbers = check.algorithm();
+    if std::mem::discriminant(&numbers) != std::mem::discriminant(&rule.algorithm()) {
+        return Err(ConfigError::OtherAlgorithm.into());
+    }
+    // A limit of 0 is a way to switch callers off, and refuses.
+    let (cost, limit) = (check.permits(), numbers.limit());
+    if cost > limit && limit > 0 {
+        return Err(Mistake::CostExceedsCapacity { rule: name(), cost, limit });
     }
     Ok(())
 }

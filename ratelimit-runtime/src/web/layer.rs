@@ -172,9 +172,10 @@ impl RateLimitLayer {
 
 impl Settings {
     /// What is known of a request, by itself and by the layer around this one.
-    pub(crate) fn context(&self, request: &Request<'_>, outer: Option<&Context>) -> Context {
+    pub(crate) fn context(&self, request: &Request<'_>, outer: Option<Context>) -> Context {
+        let is_outermost = outer.is_none();
         let context = match outer {
-            Some(outer) if self.adds_nothing() => return outer.clone(),
+            Some(outer) if self.adds_nothing() => return outer,
             Some(outer) => ContextBuilder::inside(outer),
             None => Context::builder().path(request.path()).method(request.method()),
         };
@@ -182,7 +183,7 @@ impl Settings {
         if let Some(answers) = &self.answers {
             context = context.answers(answers.clone());
         }
-        if outer.is_none() || self.client_ip.is_some() || self.peer.is_some() {
+        if is_outermost || self.client_ip.is_some() || self.peer.is_some() {
             context = self.find_client(request, context);
         }
         let told = |told: &Option<Told<String>>| told.as_ref().and_then(|told| told(request));

@@ -9,6 +9,7 @@ mod request;
 
 pub use self::address::ClientIp;
 pub use self::answer::{Answers, Body};
+#[cfg(feature = "actix")]
 pub(crate) use self::fields::Field;
 pub use self::fields::Fields;
 pub use self::layer::RateLimitLayer;

@@ -55,7 +55,8 @@ where
     fn call(&self, request: ServiceRequest) -> Self::Future {
         let (inner, settings) = (self.inner.clone(), self.settings.clone());
         let outer = request.extensions().get::<Context>().cloned();
-        let context = settings.context(&Request::of_actix(request.request()), outer.as_ref());
+        let is_outermost = outer.is_none();
+        let context = settings.context(&Request::of_actix(request.request()), outer);
         request.extensions_mut().insert(context.clone());
         Box::pin(context.clone().scope(async move {
             let decision =
@@ -66,10 +67,8 @@ where
                     Ok(request.into_response(error.error_response()).map_into_right_body())
                 }
             };
-            let fields: Vec<_> = match outer {
-                Some(_) => Vec::new(),
-                None => settings.fields(&context).collect(),
-            };
+            let fields: Vec<_> =
+                if is_outermost { settings.fields(&context).collect() } else { Vec::new() };
             match response {
                 Ok(mut response) => {
                     insert(response.headers_mut(), fields);

@@ -44,32 +44,48 @@ where
     }
 
     fn call(&mut self, request: Request<Req>) -> Self::Future {
-        // The one that was polled is ready, and its clone may not be.
-        let clone = self.inner.clone();
-        let mut inner = mem::replace(&mut self.inner, clone);
         let settings = self.settings.clone();
         let (mut parts, body) = request.into_parts();
         let outer = parts.extensions.get::<Context>().cloned();
-        let context = settings.context(&web::Request::of_http(&parts), outer.as_ref());
+        let is_outermost = outer.is_none();
+        let context = settings.context(&web::Request::of_http(&parts), outer);
         parts.extensions.insert(context.clone());
         let request = Request::from_parts(parts, body);
+
+        if !settings.has_rules() {
+            // Called at once, so that nothing need be cloned: services are often large.
+            let response = context.clone().scope_blocking(|| self.inner.call(request));
+            return Box::pin(async move {
+                let response = context.clone().scope(response).await?;
+                Ok(finish(response, &settings, is_outermost.then_some(&context)))
+            });
+        }
+        // The one that was polled is ready, and its clone may not be.
+        let clone = self.inner.clone();
+        let mut inner = mem::replace(&mut self.inner, clone);
         Box::pin(context.clone().scope(async move {
-            let decision =
-                if settings.has_rules() { settings.decide(&context).await } else { Ok(()) };
-            let mut response = match decision {
+            let response = match settings.decide(&context).await {
                 Ok(()) => inner.call(request).await?,
                 Err(error) => Res::refusal(error),
             };
-            if outer.is_none() {
-                for (name, value) in settings.fields(&context) {
-                    if let Ok(value) = HeaderValue::from_str(&value) {
-                        response.headers_mut().insert(HeaderName::from_static(name), value);
-                    }
-                }
-            }
-            Ok(response)
+            Ok(finish(response, &settings, is_outermost.then_some(&context)))
         }))
     }
+}
+
+/// The response with the header fields for what was decided in a context.
+fn finish<B>(
+    mut response: Response<B>,
+    settings: &Settings,
+    context: Option<&Context>,
+) -> Response<B> {
+    let fields = context.map(|context| settings.fields(context));
+    for (name, value) in fields.into_iter().flatten() {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            response.headers_mut().insert(HeaderName::from_static(name), value);
+        }
+    }
+    response
 }
 
 impl<S: fmt::Debug> fmt::Debug for RateLimitService<S> {
