@@ -323,3 +323,35 @@ mod unavailable {
         assert!(refused(local()));
     }
 }
+
+/// A rule that only watches keeps no call from running, whatever is wrong with the call.
+mod watching {
+    use super::*;
+
+    #[rate_limit(name = "watch-empty", key = "id", capacity = 1, refill = 1, mode = shadow, limiter = LIMITER)]
+    fn empty(id: &str) -> Result<(), RateLimitError> {
+        Ok(())
+    }
+
+    #[rate_limit(name = "watch-cost", capacity = 1, refill = 1, cost = cost, mode = shadow, limiter = LIMITER)]
+    fn costs(cost: i64) -> Result<(), RateLimitError> {
+        Ok(())
+    }
+
+    #[rate_limit(name = "watch-context", key = "@ip", capacity = 1, refill = 1, mode = shadow, limiter = LIMITER)]
+    #[rate_limit(name = "watch-enforced", key = "id", capacity = 1, refill = 1)]
+    fn context(id: &str) -> Result<(), RateLimitError> {
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_is_a_mistake_of_the_call() {
+        assert!(empty("").is_ok());
+        assert!(costs(-1).is_ok());
+        assert!(costs(5).is_ok());
+        assert!(context("a").is_ok());
+        // The other rule decides as if it were alone.
+        assert!(matches!(context("a"), Err(RateLimitError::Refused(_))));
+        assert!(matches!(context(""), Err(RateLimitError::Mistake(_))));
+    }
+}
