@@ -33,7 +33,7 @@ pub use error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unava
 #[cfg(feature = "actix")]
 pub use frameworks::RateLimitMiddleware;
 #[cfg(feature = "tower")]
-pub use frameworks::{RateLimitService, RefusalBody};
+pub use frameworks::{RateLimitFuture, RateLimitService, RefusalBody};
 pub use key::{Key, KeyBuilder, KeyPart, KeyWriter, MaybeKeyPart};
 pub use limiter::{Limiter, LimiterBuilder};
 pub use reject::FromRateLimitError;

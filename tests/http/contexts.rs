@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 
-use ratelimit_kit::{ClientIp, RateLimitLayer, Request};
+use axum::Router;
+use ratelimit_kit::{ClientIp, Context, RateLimitLayer, Request};
 
-use crate::client::{Ask, ask, get};
+use crate::client::{self, Ask, ask, get};
 use crate::limiter;
 use crate::site::Site;
 
@@ -130,4 +131,19 @@ fn spawned_work_takes_the_context_along() {
         }
         assert_eq!(from("/ip", "203.0.113.3").status, 200, "{framework}");
     });
+}
+
+/// axum cuts the path for routers inside of others, and for layers in them.
+#[test]
+fn paths_are_whole_inside_of_routers() {
+    let path = || {
+        axum::routing::get(async || {
+            Context::current().and_then(|context| context.path().map(str::to_owned)).unwrap()
+        })
+    };
+    let inner = || Router::new().route("/c", path()).layer(RateLimitLayer::new());
+    let router = Router::new().nest("/a", inner()).nest("/b", Router::new().nest("/b", inner()));
+    let address = crate::site::serve_router(router);
+    assert_eq!(client::get("/a/c?d").to(address).body, "/a/c");
+    assert_eq!(client::get("/b/b/c").to(address).body, "/b/b/c");
 }

@@ -10,6 +10,9 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+#[cfg(feature = "tower")]
+use tokio::task::futures::TaskLocalFuture;
+
 use crate::decision::Decision;
 use crate::key::Key;
 use crate::rule::Check;
@@ -60,7 +63,8 @@ pub struct Context {
 #[derive(Default)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct ContextBuilder {
-    inner: Inner,
+    /// Nobody else has it yet. Too large to be moved with every call.
+    inner: Arc<Inner>,
 }
 
 #[derive(Default)]
@@ -112,6 +116,12 @@ impl Context {
     /// Runs a closure in this context, and what it calls on its own thread.
     pub fn scope_blocking<R>(self, run: impl FnOnce() -> R) -> R {
         CURRENT.sync_scope(self, run)
+    }
+
+    /// As [`scope`](Self::scope), as a future that has a name.
+    #[cfg(feature = "tower")]
+    pub(crate) fn around<F: Future>(self, future: F) -> TaskLocalFuture<Self, F> {
+        CURRENT.scope(self, future)
     }
 
     /// Keeps what a decision says, for the headers of the response.
@@ -205,51 +215,51 @@ impl Context {
 }
 
 impl ContextBuilder {
+    fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            change(inner);
+        }
+        self
+    }
+
     /// The client's address: `@ip`. An IPv6 address stands for its /64.
     pub fn ip(self, ip: IpAddr) -> Self {
         self.ip_within(ip, V6_BITS)
     }
 
     /// The client's address, of which so many bits count if it is one of IPv6.
-    pub fn ip_within(mut self, ip: IpAddr, v6_bits: u8) -> Self {
-        self.inner.ip = Some(Address { ip: ip.to_canonical(), v6_bits });
-        self
+    pub fn ip_within(self, ip: IpAddr, v6_bits: u8) -> Self {
+        self.with(|inner| inner.ip = Some(Address { ip: ip.to_canonical(), v6_bits }))
     }
 
     /// The path of the request: `@path`.
-    pub fn path(mut self, path: impl Into<Box<str>>) -> Self {
-        self.inner.path = Some(path.into());
-        self
+    pub fn path(self, path: impl Into<Box<str>>) -> Self {
+        self.with(|inner| inner.path = Some(path.into()))
     }
 
     /// The method of the request: `@method`.
-    pub fn method(mut self, method: impl Into<Box<str>>) -> Self {
-        self.inner.method = Some(method.into());
-        self
+    pub fn method(self, method: impl Into<Box<str>>) -> Self {
+        self.with(|inner| inner.method = Some(method.into()))
     }
 
     /// Who makes the request: `@user`.
-    pub fn user(mut self, user: impl Into<Box<str>>) -> Self {
-        self.inner.user = Some(user.into());
-        self
+    pub fn user(self, user: impl Into<Box<str>>) -> Self {
+        self.with(|inner| inner.user = Some(user.into()))
     }
 
     /// For which tenant: `@tenant`.
-    pub fn tenant(mut self, tenant: impl Into<Box<str>>) -> Self {
-        self.inner.tenant = Some(tenant.into());
-        self
+    pub fn tenant(self, tenant: impl Into<Box<str>>) -> Self {
+        self.with(|inner| inner.tenant = Some(tenant.into()))
     }
 
     /// From which device: `@device`.
-    pub fn device(mut self, device: impl Into<Box<str>>) -> Self {
-        self.inner.device = Some(device.into());
-        self
+    pub fn device(self, device: impl Into<Box<str>>) -> Self {
+        self.with(|inner| inner.device = Some(device.into()))
     }
 
     /// A header: `@header['name']`. Of several with one name the first counts.
-    pub fn header(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
-        self.inner.headers.add(name, value.into());
-        self
+    pub fn header(self, name: &str, value: impl Into<Vec<u8>>) -> Self {
+        self.with(|inner| inner.headers.add(name, value.into()))
     }
 
     /// Starts with what an outer layer knows of the same request, its headers aside. What is decided
@@ -268,26 +278,24 @@ impl ContextBuilder {
             outer: Some(outer),
             ..Inner::default()
         };
-        Self { inner }
+        Self { inner: Arc::new(inner) }
     }
 
     /// All headers of a request.
     #[cfg(feature = "tower")]
-    pub(crate) fn headers(mut self, headers: http::HeaderMap) -> Self {
-        self.inner.headers = Headers::from(headers);
-        self
+    pub(crate) fn headers(self, headers: http::HeaderMap) -> Self {
+        self.with(|inner| inner.headers = Headers::from(headers))
     }
 
     /// How refusals are answered.
     #[cfg(feature = "tower")]
-    pub(crate) fn answers(mut self, answers: crate::web::Answers) -> Self {
-        self.inner.answers = answers;
-        self
+    pub(crate) fn answers(self, answers: crate::web::Answers) -> Self {
+        self.with(|inner| inner.answers = answers)
     }
 
     /// The finished context.
     pub fn build(self) -> Context {
-        Context { inner: Arc::new(self.inner) }
+        Context { inner: self.inner }
     }
 }
 

@@ -65,7 +65,11 @@ impl Fields {
 }
 
 fn draft_11(told: &[Told]) -> Vec<Field> {
-    let (mut policies, mut limits) = (ListSerializer::new(), ListSerializer::new());
+    // Room for most lists, so that they do not grow word by word.
+    let text = || String::with_capacity(64 * told.len());
+    let (mut policies_text, mut limits_text) = (text(), text());
+    let mut policies = ListSerializer::with_buffer(&mut policies_text);
+    let mut limits = ListSerializer::with_buffer(&mut limits_text);
     for told in unique(told) {
         let name = StringRef::from_str(told.shown_name()).unwrap_or(StringRef::constant("default"));
         let _ = policies
@@ -77,12 +81,7 @@ fn draft_11(told: &[Told]) -> Vec<Field> {
             let _ = limit.parameter(KeyRef::constant("t"), number(reset));
         }
     }
-    let mut fields = Vec::with_capacity(2);
-    if let (Some(policies), Some(limits)) = (policies.finish(), limits.finish()) {
-        fields.push(("ratelimit-policy", policies));
-        fields.push(("ratelimit", limits));
-    }
-    fields
+    vec![("ratelimit-policy", policies_text), ("ratelimit", limits_text)]
 }
 
 /// Structured fields have integers of 15 digits at most.

@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::mem;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Task, Poll};
 
-use http::{HeaderName, HeaderValue, Request, Response};
+use http::{Request, Response};
 use tower_service::Service;
 
+use super::future::RateLimitFuture;
 use super::refusal::RefusalBody;
 use crate::context::Context;
 use crate::web::{self, RateLimitLayer, Settings};
@@ -37,7 +37,7 @@ where
 {
     type Response = S::Response;
     type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<S::Response, S::Error>> + Send>>;
+    type Future = RateLimitFuture<S::Future>;
 
     fn poll_ready(&mut self, task: &mut Task<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(task)
@@ -52,40 +52,25 @@ where
         parts.extensions.insert(context.clone());
         let request = Request::from_parts(parts, body);
 
-        if !settings.has_rules() {
+        let future = if settings.has_rules() {
+            // The one that was polled is ready, and its clone may not be.
+            let clone = self.inner.clone();
+            let mut inner = mem::replace(&mut self.inner, clone);
+            let (settings, of_request) = (settings.clone(), context.clone());
+            let response = async move {
+                match settings.decide(&of_request).await {
+                    Ok(()) => inner.call(request).await,
+                    Err(error) => Ok(Res::refusal(error)),
+                }
+            };
+            RateLimitFuture::deciding(context.clone(), Box::pin(response))
+        } else {
             // Called at once, so that nothing need be cloned: services are often large.
             let response = context.clone().scope_blocking(|| self.inner.call(request));
-            return Box::pin(async move {
-                let response = context.clone().scope(response).await?;
-                Ok(finish(response, &settings, is_outermost.then_some(&context)))
-            });
-        }
-        // The one that was polled is ready, and its clone may not be.
-        let clone = self.inner.clone();
-        let mut inner = mem::replace(&mut self.inner, clone);
-        Box::pin(context.clone().scope(async move {
-            let response = match settings.decide(&context).await {
-                Ok(()) => inner.call(request).await?,
-                Err(error) => Res::refusal(error),
-            };
-            Ok(finish(response, &settings, is_outermost.then_some(&context)))
-        }))
+            RateLimitFuture::called(context.clone(), response)
+        };
+        if is_outermost { future.telling(settings, context) } else { future }
     }
-}
-
-/// The response with the header fields for what was decided in a context.
-fn finish<B>(
-    mut response: Response<B>,
-    settings: &Settings,
-    context: Option<&Context>,
-) -> Response<B> {
-    let fields = context.map(|context| settings.fields(context));
-    for (name, value) in fields.into_iter().flatten() {
-        if let Ok(value) = HeaderValue::try_from(value) {
-            response.headers_mut().insert(HeaderName::from_static(name), value);
-        }
-    }
-    response
 }
 
 impl<S: fmt::Debug> fmt::Debug for RateLimitService<S> {

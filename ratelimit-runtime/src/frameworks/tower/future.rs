@@ -1,0 +1,82 @@
+//! The future of a response.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as Task, Poll, ready};
+
+use http::{HeaderName, HeaderValue, Response};
+use pin_project_lite::pin_project;
+use tokio::task::futures::TaskLocalFuture;
+
+use crate::context::Context;
+use crate::web::Settings;
+
+/// A decision by the layer's own rules, and the response after it.
+type Deciding<F> = Pin<Box<dyn Future<Output = <F as Future>::Output> + Send>>;
+
+pin_project! {
+    /// The future of a response from behind a [`RateLimitLayer`](crate::RateLimitLayer).
+    ///
+    /// Written by hand, and only in a box where there is something to decide first: it holds that of all that
+    /// is behind.
+    #[must_use = "futures do nothing until they are awaited"]
+    pub struct RateLimitFuture<F: Future> {
+        #[pin]
+        response: Kind<F>,
+        // Of the outermost layer, which tells what was decided.
+        tell: Option<(Arc<Settings>, Context)>,
+    }
+}
+
+pin_project! {
+    #[project = KindProjection]
+    enum Kind<F: Future> {
+        Called { #[pin] response: TaskLocalFuture<Context, F> },
+        Deciding { #[pin] response: TaskLocalFuture<Context, Deciding<F>> },
+    }
+}
+
+impl<F: Future> RateLimitFuture<F> {
+    pub(super) fn called(context: Context, response: F) -> Self {
+        Self { response: Kind::Called { response: context.around(response) }, tell: None }
+    }
+
+    pub(super) fn deciding(context: Context, response: Deciding<F>) -> Self {
+        Self { response: Kind::Deciding { response: context.around(response) }, tell: None }
+    }
+
+    /// Writes the header fields for what was decided.
+    pub(super) fn telling(self, settings: Arc<Settings>, context: Context) -> Self {
+        Self { tell: Some((settings, context)), ..self }
+    }
+}
+
+impl<F, B, E> Future for RateLimitFuture<F>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+{
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let mut response = ready!(match this.response.project() {
+            KindProjection::Called { response } => response.poll(task),
+            KindProjection::Deciding { response } => response.poll(task),
+        })?;
+        if let Some((settings, context)) = this.tell.take() {
+            for (name, value) in settings.fields(&context) {
+                if let Ok(value) = HeaderValue::try_from(value) {
+                    response.headers_mut().insert(HeaderName::from_static(name), value);
+                }
+            }
+        }
+        Poll::Ready(Ok(response))
+    }
+}
+
+impl<F: Future> fmt::Debug for RateLimitFuture<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimitFuture").finish_non_exhaustive()
+    }
+}
