@@ -41,11 +41,6 @@ impl Told {
         self.name.as_deref().filter(printable).unwrap_or("default")
     }
 
-    /// The name that a person wrote, whether it can be shown or not.
-    pub(crate) fn written_name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
     /// In how many seconds there is more, rounded up: so a client that waits is not too early.
     pub(crate) fn reset_s(&self) -> Option<u64> {
         self.wait.map(|wait| wait.as_secs() + u64::from(wait.subsec_nanos() > 0))

@@ -56,7 +56,6 @@ pub(crate) struct Settings {
     device: Option<Told<String>>,
     answers: Option<Answers>,
     fields: Vec<Fields>,
-    hidden: Vec<Box<str>>,
     rules: Vec<RouteRule>,
     limiter: Option<Limiter>,
 }
@@ -85,7 +84,6 @@ impl RateLimitLayer {
             device: None,
             answers: None,
             fields: vec![Fields::Draft11],
-            hidden: Vec::new(),
             rules: Vec::new(),
             limiter: None,
         };
@@ -141,14 +139,10 @@ impl RateLimitLayer {
         self.with(|settings| settings.answers = Some(answers))
     }
 
-    /// Which header fields tell what is left; else [`Fields::Draft11`]. None for none.
+    /// Which header fields tell what is left; else [`Fields::Draft11`]. None for none. Rules can be
+    /// [kept out](Rule::hide_fields) of all of them.
     pub fn fields(self, fields: impl IntoIterator<Item = Fields>) -> Self {
         self.with(|settings| settings.fields = fields.into_iter().collect())
-    }
-
-    /// Tells nothing of the rule of this name.
-    pub fn hide(self, rule: impl Into<Box<str>>) -> Self {
-        self.with(|settings| settings.hidden.push(rule.into()))
     }
 
     /// Limits all requests by a rule. The closure says whose budget it is; several rules are one
@@ -245,13 +239,8 @@ impl Settings {
     /// The header fields for what was decided. What is there already, from a service behind, gives
     /// way: it is about budgets of its own.
     pub(crate) fn fields(&self, context: &Context) -> impl Iterator<Item = Field> {
-        let mut told = context.told();
-        told.retain(|told| !told.written_name().is_some_and(|name| self.hides(name)));
+        let told = context.told();
         self.fields.iter().flat_map(move |fields| fields.write(&told))
-    }
-
-    fn hides(&self, name: &str) -> bool {
-        self.hidden.iter().any(|hidden| **hidden == *name)
     }
 }
 
