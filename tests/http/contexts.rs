@@ -114,6 +114,18 @@ fn without_the_peer_only_its_address_is_missing() {
 }
 
 #[test]
+fn however_a_path_is_written_it_is_one_budget() {
+    Site::everywhere(
+        || Site::new(limiter(), layer()),
+        |framework, address| {
+            let written = ["/path/ab", "/path/%61b", "/path/a%62", "/path/%61%62", "/path/ac"];
+            let statuses = written.map(|path| get(path).to(address).status);
+            assert_eq!(statuses, [200, 200, 429, 429, 200], "{framework}");
+        },
+    );
+}
+
+#[test]
 fn spawned_work_takes_the_context_along() {
     let site = || Site::new(limiter(), layer());
     Site::everywhere(site, |framework, address| {

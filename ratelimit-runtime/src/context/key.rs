@@ -62,8 +62,34 @@ impl KeyPart for Address {
 
 impl KeyPart for Path {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        always(key, |context, key| context.path.as_deref().map(|path| key.push_str(path)));
+        always(key, |context, key| context.path.as_deref().map(|path| push_path(path, key)));
     }
+}
+
+/// A path as routers read it: `/%61` is `/a`, or a client would have as many budgets for a page as there
+/// are ways to write its path.
+fn push_path(path: &str, key: &mut KeyWriter<'_>) {
+    if path.contains('%') { key.push_bytes(&percent_decoded(path)) } else { key.push_str(path) }
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let escaped = match (first, tail) {
+            (b'%', [high, low, tail @ ..]) => {
+                let byte = digit(*high).zip(digit(*low)).map(|(high, low)| (high << 4) | low);
+                // A NUL marks what is no text, for functions of keys.
+                byte.filter(|byte| *byte != 0).map(|byte| (byte, tail))
+            }
+            _ => None,
+        };
+        let (byte, tail) = escaped.unwrap_or((*first, tail));
+        decoded.push(byte);
+        rest = tail;
+    }
+    decoded
 }
 
 impl KeyPart for Method {
@@ -123,6 +149,21 @@ mod tests {
         assert_eq!(within(128).as_str(), "2001%3Adb8%3A1%3A2%3A3%3A4%3A5%3A6");
         assert_eq!(within(32).as_str(), "2001%3Adb8%3A%3A/32");
         assert_eq!(within(0).as_str(), "%3A%3A/0");
+    }
+
+    #[test]
+    fn however_a_path_is_written_it_is_one_key() {
+        let path = |path: &str| key(&Path, Context::builder().path(path)).as_str().to_owned();
+        for written in ["/a:b/\u{e9}", "/%61:b/%C3%A9", "/a%3ab/%c3%a9", "%2Fa%3Ab/\u{e9}"] {
+            assert_eq!(path(written), path("/a:b/\u{e9}"), "{written}");
+        }
+        // Once, as routers do.
+        assert_ne!(path("/%2561"), path("/a"));
+        let mut others =
+            ["/%", "/%6", "/%6g", "/%+1", "/%ff", "/%fe", "/%00", "/a"].map(path).to_vec();
+        others.sort();
+        others.dedup();
+        assert_eq!(others.len(), 8, "{others:?}");
     }
 
     #[test]

@@ -133,8 +133,8 @@ impl Context {
             let told = checks.iter().zip(decision.outcomes());
             let shown =
                 told.filter(|(check, outcome)| !outcome.shadow && !check.rule().hides_fields());
-            let told = shown.map(|(check, outcome)| Told::new(check, outcome));
-            context.outermost().told.lock().extend(told);
+            let mut kept = context.outermost().told.lock();
+            shown.for_each(|(check, outcome)| Told::new(check, outcome).keep_in(&mut kept));
         });
         #[cfg(not(feature = "tower"))]
         let _ = (checks, decision);

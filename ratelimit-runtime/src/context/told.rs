@@ -6,6 +6,10 @@ use std::time::Duration;
 use crate::decision::Outcome;
 use crate::rule::{Algorithm, Check, RuleName};
 
+/// Of so many names something is kept: a request that makes decisions for hours must not grow, and its
+/// response has to get through proxies that take a few thousand bytes of header fields.
+const MAX_NAMES: usize = 64;
+
 /// What one rule said.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
@@ -35,6 +39,22 @@ impl Told {
         }
     }
 
+    /// Keeps it among what was told before: of one name only what stops the client first, as nothing
+    /// else is shown, and of too many names those that do.
+    pub(super) fn keep_in(self, kept: &mut Vec<Self>) {
+        let (full, name) = (kept.len() >= MAX_NAMES, self.shown_name());
+        let place = if kept.iter().any(|told| told.shown_name() == name) {
+            kept.iter_mut().find(|told| told.shown_name() == name)
+        } else if full {
+            kept.iter_mut().max_by_key(|told| told.rank())
+        } else {
+            return kept.push(self);
+        };
+        if let Some(place) = place.filter(|place| self.rank() < place.rank()) {
+            *place = self;
+        }
+    }
+
     /// What it is called outside. A name that a structured field cannot hold is as good as none.
     pub(crate) fn shown_name(&self) -> &str {
         let printable = |name: &&str| name.bytes().all(|byte| matches!(byte, b' '..=b'~'));
@@ -49,5 +69,43 @@ impl Told {
     /// The rule that stops the client first comes first; of several, the one that stops it longest.
     pub(crate) fn rank(&self) -> (bool, u64, Reverse<(bool, Option<Duration>)>) {
         (self.allowed, self.remaining, Reverse((self.wait.is_none(), self.wait)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Context;
+    use crate::limiter::Limiter;
+    use crate::rule::Rule;
+
+    fn told(names: impl Iterator<Item = String>) -> Vec<(String, u64)> {
+        let limiter = Limiter::builder().build().unwrap();
+        let context = Context::builder().build();
+        context.clone().scope_blocking(|| {
+            for (n, name) in names.enumerate() {
+                let window = Duration::from_mins(1);
+                let limit = 10_000 - n as u64;
+                let rule = Rule::named(name, Algorithm::FixedWindow { limit, window });
+                limiter.check_blocking(&Check::new(&rule, "k")).unwrap();
+            }
+        });
+        context.told().iter().map(|told| (told.shown_name().to_owned(), told.remaining)).collect()
+    }
+
+    #[test]
+    fn of_one_name_only_what_stops_first_is_kept() {
+        let twice = ["a", "b"].into_iter().cycle().take(1_000).map(str::to_owned);
+        // The last calls of both had the lowest limits, and 499 before them.
+        let left = [("a".to_owned(), 10_000 - 998 - 500), ("b".to_owned(), 10_000 - 999 - 500)];
+        assert_eq!(told(twice), left);
+    }
+
+    #[test]
+    fn of_many_names_those_that_stop_first_are_kept() {
+        let kept = told((0..1_000).map(|n| n.to_string()));
+        assert_eq!(kept.len(), MAX_NAMES);
+        assert!(kept.contains(&("999".to_owned(), 10_000 - 999 - 1)));
+        assert!(kept.iter().all(|(name, _)| name.parse::<usize>().unwrap() >= 1_000 - MAX_NAMES));
     }
 }

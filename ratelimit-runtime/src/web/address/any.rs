@@ -111,18 +111,39 @@ fn reference(value: &[u8]) -> Vec<Option<IpAddr>> {
     let mut found = Vec::new();
     for element in cut(&marked, b',') {
         let mut asked = None;
+        let mut in_place = true;
         for pair in cut(&element, b';') {
             let plain: Vec<u8> = pair.iter().map(|(byte, _)| *byte).collect();
+            in_place &= quotes_are_in_place(&plain);
             let Some(at) = plain.iter().position(|byte| *byte == b'=') else { continue };
             if asked.is_none() && plain[..at].trim_ascii().eq_ignore_ascii_case(b"for") {
                 asked = Some(plain[at + 1..].trim_ascii().to_vec());
             }
         }
+        let asked = asked.filter(|_| in_place);
         found.push(asked.and_then(|value| parse::address(&bare(&value))));
     }
     found.reverse();
     found.truncate(64);
     found
+}
+
+/// Whether what is quoted is a whole value, and ends.
+fn quotes_are_in_place(pair: &[u8]) -> bool {
+    let Some(first) = pair.iter().position(|byte| *byte == b'"') else { return true };
+    let Some(at) = pair.iter().position(|byte| *byte == b'=') else { return false };
+    let value = pair[at + 1..].trim_ascii();
+    let mut rest = match value {
+        [b'"', rest @ ..] if first > at => rest,
+        _ => return false,
+    };
+    loop {
+        rest = match rest {
+            [b'"'] => return true,
+            [b'"', ..] | [] | [b'\\'] => return false,
+            [b'\\', _, rest @ ..] | [_, rest @ ..] => rest,
+        };
+    }
 }
 
 fn bare(value: &[u8]) -> Vec<u8> {
@@ -175,8 +196,18 @@ proptest! {
         prop_assert_eq!(find(&networks, proxy, &values), real);
 
         let between = ", for=10.0.0.2".repeat(hops);
-        values.push(format!("for=\"{real}:80\";proto=http{between}").into_bytes());
-        prop_assert_eq!(find(&networks.forwarded(), proxy, &values), real);
+        let appended = format!("for=\"{real}:80\";proto=http{between}");
+        let networks = networks.forwarded();
+        values.push(appended.clone().into_bytes());
+        prop_assert_eq!(find(&networks, proxy, &values), real);
+        // On the client's own line, a quote that it leaves open may make a proxy the end of the way, and
+        // nobody else.
+        values.pop();
+        let line = values.pop().unwrap_or_default();
+        values.push([&line[..], b",", appended.as_bytes()].concat());
+        let found = find(&networks, proxy, &values);
+        let proxies: [IpAddr; 2] = [proxy, "10.0.0.2".parse().unwrap()];
+        prop_assert!(found == real || proxies.contains(&found), "{found}");
     }
 
     #[test]

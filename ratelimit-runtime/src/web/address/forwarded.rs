@@ -22,16 +22,30 @@ pub(super) fn list<'h>(
 }
 
 /// The address in the pair `for` of an element.
+///
+/// A quote out of place makes all of it worth nothing: a client that opens one and leaves it open hides
+/// in it what the proxy appends to the same line, and its own `for` in front must not count instead.
 fn element(element: &[u8]) -> Option<IpAddr> {
-    let asked = split(element, b';').find_map(asked)?;
-    address(&unquoted(asked))
+    let mut found = None;
+    for pair in split(element, b';') {
+        let Some((name, value)) = name_and_value(pair) else {
+            if pair.contains(&b'"') {
+                return None;
+            }
+            continue;
+        };
+        let value = unquoted(value)?;
+        if found.is_none() && name.eq_ignore_ascii_case(b"for") {
+            found = Some(value);
+        }
+    }
+    address(&found?)
 }
 
-/// The value of the pair, if it is `for`.
-fn asked(pair: &[u8]) -> Option<&[u8]> {
+fn name_and_value(pair: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = pair.iter().position(|byte| *byte == b'=')?;
-    let (name, value) = pair.split_at_checked(at)?;
-    name.trim_ascii().eq_ignore_ascii_case(b"for").then(|| value.get(1..).unwrap_or_default())
+    let (name, value) = (pair.get(..at)?, pair.get(at + 1..)?);
+    (!name.contains(&b'"')).then(|| (name.trim_ascii(), value.trim_ascii()))
 }
 
 /// The parts between separators that are in no quotes.
@@ -49,18 +63,21 @@ fn split(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Without quotes, and without the `\` of characters that stand for themselves.
-fn unquoted(value: &[u8]) -> Vec<u8> {
-    let value = value.trim_ascii();
-    let Some(inner) = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")) else {
-        return value.to_vec();
+/// Without quotes, and without the `\` of characters that stand for themselves; `None` if a quote is
+/// anywhere but around all of it.
+fn unquoted(value: &[u8]) -> Option<Vec<u8>> {
+    let Some(quoted) = value.strip_prefix(b"\"") else {
+        return (!value.contains(&b'"')).then(|| value.to_vec());
     };
-    let mut escaped = false;
-    let keep = |byte: &u8| {
-        escaped = *byte == b'\\' && !escaped;
-        !escaped
-    };
-    inner.iter().copied().filter(keep).collect()
+    let mut bare = Vec::with_capacity(quoted.len());
+    let mut bytes = quoted.iter().copied();
+    loop {
+        match bytes.next()? {
+            b'\\' => bare.push(bytes.next()?),
+            b'"' => return bytes.next().is_none().then_some(bare),
+            byte => bare.push(byte),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -86,6 +103,18 @@ mod tests {
     fn separators_in_quotes_are_text() {
         assert_eq!(all(r#"by="a,for=1.1.1.1;\"x";for=2.2.2.2"#), ["2.2.2.2"]);
         assert_eq!(all(r#"for=1.1.1.1, by="open, for=2.2.2.2"#), ["-", "1.1.1.1"]);
+    }
+
+    #[test]
+    fn a_quote_that_a_client_leaves_open_hides_no_proxy() {
+        // What a proxy appends to the same line is behind the `,`.
+        assert_eq!(all(r#"for=1.1.1.1;by=", for=2.2.2.2"#), ["-"]);
+        assert_eq!(all(r#"for=1.1.1.1;by=", for="2.2.2.2:80";proto=http"#), ["-"]);
+        assert_eq!(all(r#"for=1.1.1.1;by=", for="[2001:db8::1]";by="10.0.0.1:80""#), ["-"]);
+        assert_eq!(all(r#"for=1.1.1.1;by="\, for="2.2.2.2";host="a\"b""#), ["-"]);
+        assert_eq!(all(r#"for=1.1.1.1;", for=2.2.2.2"#), ["-"]);
+        assert_eq!(all(r#"for=1.1.1.1;x"=", for=2.2.2.2"#), ["2.2.2.2", "-"]);
+        assert_eq!(all(r#"for=1.1.1.1"", for=2.2.2.2"#), ["2.2.2.2", "-"]);
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl ClientIp {
         let network = |text: N| {
             let text = text.as_ref();
             let address = || text.parse::<IpAddr>().map(IpNet::from);
-            text.parse().or_else(|_| address()).map_err(|_| ConfigError::Network)
+            text.parse().or_else(|_| address()).map(one_form).map_err(|_| ConfigError::Network)
         };
         let networks: Result<Arc<[IpNet]>, ConfigError> =
             proxies.into_iter().map(network).collect();
@@ -171,6 +171,18 @@ impl ClientIp {
     /// How many bits of an IPv6 address stand for one client.
     pub(crate) fn bits(&self) -> u8 {
         self.v6_bits
+    }
+}
+
+/// A network of IPv4 also where it is written as one of IPv6, as the addresses are that are compared
+/// with it.
+fn one_form(network: IpNet) -> IpNet {
+    let (prefix, address) = (network.prefix_len().checked_sub(96), canonical(network.addr()));
+    match (network, prefix, address) {
+        (IpNet::V6(_), Some(prefix), IpAddr::V4(_)) => {
+            IpNet::new(address, prefix).unwrap_or(network)
+        }
+        _ => network,
     }
 }
 
@@ -289,5 +301,17 @@ mod tests {
         assert_eq!(find(&one, "10.0.0.5", &["1.1.1.1"]), "1.1.1.1");
         assert_eq!(find(&one, "10.0.0.6", &["1.1.1.1"]), "10.0.0.6");
         assert_eq!(find(&one, "2001:db8::9", &["1.1.1.1"]), "1.1.1.1");
+    }
+
+    #[test]
+    fn networks_of_mapped_addresses() {
+        for network in ["::ffff:10.0.0.0/104", "::ffff:10.0.0.5", "64:ff9b::10.0.0.0/104"] {
+            let how = ClientIp::behind([network]).unwrap();
+            for peer in ["10.0.0.5", "::ffff:10.0.0.5"] {
+                assert_eq!(find(&how, peer, &["203.0.113.9"]), "203.0.113.9", "{network}");
+            }
+            assert_eq!(find(&how, "11.0.0.5", &["203.0.113.9"]), "11.0.0.5");
+            assert_eq!(find(&how, "::a00:5", &["203.0.113.9"]), "::a00:5");
+        }
     }
 }
