@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use ratelimit_kit::store::{Answers, BoxFuture, Embedded};
+use ratelimit_kit::store::Embedded;
 use ratelimit_kit::{
     Algorithm, Check, Limiter, Mistake, Outcome, RateLimitError, Rule, rate_limit,
 };
-use ratelimit_kit::{Store, StoreError};
 use test_support::{Flavor, Server, unique};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::algorithms::{HOUR, Kind, ms, secs};
+use crate::churn::Watched;
 use crate::stage::{ORIGIN, Stage, block_on, on_redis};
 
 /// Whether the body ran; anything but a refusal and an admission fails the test.
@@ -74,28 +74,10 @@ fn b016_an_empty_key_is_a_mistake_and_a_default_is_a_key() {
     }
 }
 
-/// A store that the test can look into.
-#[derive(Debug)]
-struct Seen(Arc<Embedded>);
-
-impl Store for Seen {
-    fn decide_now(&self, checks: &[Check<'_>]) -> Option<Result<Answers, StoreError>> {
-        self.0.decide_now(checks)
-    }
-
-    fn decide<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
-        self.0.decide(checks)
-    }
-
-    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.0.reset(check)
-    }
-}
-
 #[test]
 fn b016_the_embedded_store_holds_no_more_than_it_may() {
     let store = Arc::new(Embedded::new().with_max_keys(2));
-    let limiter = Limiter::builder().store(Seen(store.clone())).build().unwrap();
+    let limiter = Limiter::builder().store(Watched(store.clone())).build().unwrap();
     for key in ["", "a", "b", "c"] {
         let _ = b016::with_default(&limiter, key);
         // The third is that of the overflow budget.

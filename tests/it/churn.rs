@@ -50,7 +50,7 @@ fn b099_the_embedded_store_under_key_churn() {
 
 /// An embedded store that can be asked how full it is while a limiter uses it.
 #[derive(Debug)]
-struct Watched(Arc<Embedded>);
+pub(crate) struct Watched(pub(crate) Arc<Embedded>);
 
 impl Store for Watched {
     fn decide_now(&self, checks: &[Check<'_>]) -> Option<Result<Answers, StoreError>> {

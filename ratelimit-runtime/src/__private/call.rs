@@ -29,10 +29,7 @@ impl Call {
     /// No checks yet, on the limiter of the process.
     #[inline]
     pub fn new() -> Self {
-        #[cfg(feature = "testing")]
-        let limiter = crate::testing::current();
-        #[cfg(not(feature = "testing"))]
-        let limiter = None;
+        let limiter = Limiter::of_scope();
         Self { checks: SmallVec::new(), limiter, wait: None, group: None, mistake: None }
     }
 

@@ -4,9 +4,10 @@
 //! what is always in that of a request, the key says so: there is no budget that all calls without
 //! one share.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use super::{Address, CURRENT, Inner};
+use crate::key::functions::network_v6;
 use crate::key::{KeyPart, KeyWriter};
 
 /// `@ip`
@@ -49,9 +50,7 @@ impl KeyPart for Address {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
         match self.ip {
             IpAddr::V6(ip) if self.v6_bits < 128 => {
-                let host = 128 - u32::from(self.v6_bits);
-                let mask = u128::MAX.checked_shl(host).unwrap_or(0);
-                Ipv6Addr::from_bits(ip.to_bits() & mask).append_to(key);
+                network_v6(ip, self.v6_bits).append_to(key);
                 key.push_str("/");
                 self.v6_bits.append_to(key);
             }

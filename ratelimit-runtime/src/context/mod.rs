@@ -15,6 +15,7 @@ use tokio::task::futures::TaskLocalFuture;
 
 use crate::decision::Decision;
 use crate::key::Key;
+use crate::key::functions::V6_BITS;
 use crate::rule::Check;
 
 use self::headers::Headers;
@@ -93,9 +94,6 @@ struct Address {
     ip: IpAddr,
     v6_bits: u8,
 }
-
-/// One customer of a provider has at least a /64 to take addresses from.
-const V6_BITS: u8 = 64;
 
 impl Context {
     /// Starts with nothing.

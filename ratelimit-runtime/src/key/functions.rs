@@ -140,7 +140,7 @@ impl<T: KeyPart + ?Sized> KeyPart for Prefix<'_, T> {
                 self.1.append_to(key);
             }
             Ok(IpAddr::V6(address)) => {
-                network_v6(address).append_to(key);
+                network_v6(address, V6_BITS).append_to(key);
                 key.push_str("/64");
             }
             Err(_) => key.push_str(text.as_str()),
@@ -155,6 +155,10 @@ fn network_v4(address: Ipv4Addr, bits: u8) -> Ipv4Addr {
 }
 
 /// One customer of a provider has at least a /64 to take addresses from.
-fn network_v6(address: Ipv6Addr) -> Ipv6Addr {
-    Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))
+pub(crate) const V6_BITS: u8 = 64;
+
+pub(crate) fn network_v6(address: Ipv6Addr, bits: u8) -> Ipv6Addr {
+    let host = 128_u32.saturating_sub(u32::from(bits));
+    let mask = u128::MAX.checked_shl(host).unwrap_or(0);
+    Ipv6Addr::from_bits(address.to_bits() & mask)
 }

@@ -8,6 +8,15 @@ use crate::error::{ConfigError, Mistake, RateLimitError};
 static INSTALLED: OnceCell<Limiter> = OnceCell::new();
 
 impl Limiter {
+    /// The limiter that a test has chosen for what runs here, instead of that of the process.
+    #[inline]
+    pub(crate) fn of_scope() -> Option<Self> {
+        #[cfg(feature = "testing")]
+        return crate::testing::current();
+        #[cfg(not(feature = "testing"))]
+        None
+    }
+
     /// Makes this the limiter of the process, which annotated functions use. Once, and before the
     /// first of them is called.
     pub fn install(self) -> Result<(), ConfigError> {

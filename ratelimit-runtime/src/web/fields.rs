@@ -29,7 +29,7 @@ pub enum Fields {
 pub(crate) type Field = (&'static str, String);
 
 impl Fields {
-    /// The fields for what was told about a request.
+    /// The fields for what was told about a request: of each name once.
     pub(crate) fn write(self, told: &[Told]) -> Vec<Field> {
         let Some(least) = least(told) else { return Vec::new() };
         let (limit, remaining, reset) = (least.limit, least.remaining, least.reset_s());
@@ -37,7 +37,7 @@ impl Fields {
             Self::Draft11 => draft_11(told),
             Self::Draft6 => {
                 let mut policies = String::new();
-                for told in unique(told) {
+                for told in told {
                     let comma = if policies.is_empty() { "" } else { ", " };
                     let _ =
                         write!(policies, "{comma}{};w={}", told.limit, window_s(told.algorithm));
@@ -70,7 +70,7 @@ fn draft_11(told: &[Told]) -> Vec<Field> {
     let (mut policies_text, mut limits_text) = (text(), text());
     let mut policies = ListSerializer::with_buffer(&mut policies_text);
     let mut limits = ListSerializer::with_buffer(&mut limits_text);
-    for told in unique(told) {
+    for told in told {
         let name = StringRef::from_str(told.shown_name()).unwrap_or(StringRef::constant("default"));
         let _ = policies
             .bare_item(name)
@@ -87,15 +87,6 @@ fn draft_11(told: &[Told]) -> Vec<Field> {
 /// Structured fields have integers of 15 digits at most.
 fn number(number: u64) -> sfv::Integer {
     sfv::Integer::try_from(number).unwrap_or(sfv::Integer::MAX)
-}
-
-/// One for each name: of several, the one with the least left.
-fn unique(told: &[Told]) -> impl Iterator<Item = &Told> {
-    told.iter().enumerate().filter_map(|(n, one)| {
-        let same = |other: &&Told| other.shown_name() == one.shown_name();
-        let is_first = !told.iter().take(n).any(|other| same(&other));
-        is_first.then(|| told.iter().filter(same).min_by_key(|told| told.rank())).flatten()
-    })
 }
 
 /// The rule that stops the client first.

@@ -225,11 +225,8 @@ impl Settings {
     pub(crate) async fn decide(&self, context: &Context) -> Result<(), RateLimitError> {
         let checks: Vec<Check<'_>> =
             self.rules.iter().map(|of| Check::new(&of.rule, (of.key)(context))).collect();
-        #[cfg(feature = "testing")]
-        let of_test = crate::testing::current();
-        #[cfg(not(feature = "testing"))]
-        let of_test = None;
-        let limiter = match self.limiter.as_ref().or(of_test.as_ref()) {
+        let of_scope = Limiter::of_scope();
+        let limiter = match self.limiter.as_ref().or(of_scope.as_ref()) {
             Some(limiter) => limiter,
             None => Limiter::installed()?,
         };

@@ -15,6 +15,7 @@ use ipnet::IpNet;
 use self::hint::Hint;
 use self::parse::canonical;
 use crate::error::ConfigError;
+use crate::key::functions::V6_BITS;
 
 /// A walk goes past so many proxies at most: more are a mistake or an attack.
 const MAX_PROXIES: usize = 64;
@@ -99,7 +100,7 @@ impl ClientIp {
     }
 
     fn new(trust: Trust) -> Self {
-        Self { trust, source: Source::XForwardedFor, v6_bits: 64, hint: Arc::default() }
+        Self { trust, source: Source::XForwardedFor, v6_bits: V6_BITS, hint: Arc::default() }
     }
 
     /// Reads `Forwarded` (RFC 7239) instead of `X-Forwarded-For`, never both: the other one is the
