@@ -54,8 +54,8 @@ impl Servers {
     /// Sends a command that does no harm when it runs twice.
     pub(super) async fn ask(&self, slot: Slot, command: Cmd) -> Result<(), StoreError> {
         // No script is ever missing for it.
-        let request = Request { script: &ratelimit_lua::ACQUIRE_ALL, command };
-        self.run(slot, &request).await.map(|_| ())
+        let request = Request { script: &ratelimit_lua::ACQUIRE_ALL, command, slot };
+        self.run(&request).await.map(|_| ())
     }
 
     /// Something is not as it was known.
@@ -66,8 +66,8 @@ impl Servers {
     }
 
     /// Sends a call of a script until it has run or has failed. The limiter's deadline ends it.
-    pub(super) async fn run(&self, slot: Slot, request: &Request) -> Result<Value, StoreError> {
-        let mut node = self.node(slot).await?;
+    pub(super) async fn run(&self, request: &Request) -> Result<Value, StoreError> {
+        let mut node = self.node(request.slot).await?;
         let mut asking = false;
         let mut waits = 0;
         let mut hops = 0;
@@ -105,24 +105,22 @@ impl Servers {
                         self.look_again();
                     }
                 }
-                (Remedy::Wait, _) | (Remedy::Follow { .. }, Self::Cluster(_)) if waits < WAITS => {
+                (remedy @ (Remedy::Wait | Remedy::Reconnect), _)
+                | (remedy @ Remedy::Follow { .. }, Self::Cluster(_))
+                    if waits < WAITS =>
+                {
+                    if remedy == Remedy::Reconnect {
+                        node.supervisor().lost(&connection);
+                    }
+                    self.look_again();
                     crate::driver::sleep(PAUSE * (1 << waits)).await;
                     waits += 1;
-                    self.look_again();
-                    node = self.node(slot).await?;
+                    node = self.node(request.slot).await?;
                     asking = false;
                 }
                 (Remedy::Follow { .. }, Self::Cluster(_)) => {
                     let reason = "CLUSTERDOWN: the nodes do not agree on who has the slot";
                     return Err(StoreError::Server { reason: reason.to_owned() });
-                }
-                (Remedy::Reconnect, _) if waits < WAITS => {
-                    node.supervisor().lost(&connection);
-                    self.look_again();
-                    crate::driver::sleep(PAUSE * (1 << waits)).await;
-                    waits += 1;
-                    node = self.node(slot).await?;
-                    asking = false;
                 }
                 (Remedy::Drop, _) => {
                     node.supervisor().lost(&connection);

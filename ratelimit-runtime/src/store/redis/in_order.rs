@@ -31,24 +31,28 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Decides checks, wherever they lie.
 pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
-    let parts = by_slot(store, checks);
-    if let [(slot, _)] = &*parts {
-        return reply::answers(&store.together(*slot, checks).await?, checks);
+    let parts = match checks {
+        // Nearly all calls, which need not be sorted.
+        [_] => SmallVec::new(),
+        checks => by_slot(store, checks),
+    };
+    if parts.len() <= 1 {
+        return reply::answers(&store.together(checks).await?, checks);
     }
     let started = Instant::now();
     let mut charged = Charged { servers: &store.servers, requests: Vec::new() };
     let mut answers: SmallVec<[Option<_>; 4]> = checks.iter().map(|_| None).collect();
     let mut refused = false;
-    for (slot, places) in &parts {
+    for places in &parts {
         let part: SmallVec<[Check<'_>; 2]> =
             places.iter().filter_map(|place| checks.get(*place)).cloned().collect();
-        let reply = store.together(*slot, &part).await?;
+        let reply = store.together(&part).await?;
         let told = reply::answers(&reply, &part)?;
         refused = part.iter().zip(&told).any(|(check, told)| !told.allowed && !check.is_shadow());
         for ((place, answer), charge) in places.iter().zip(told).zip(reply::charges(&reply, &part)?)
         {
             if let Some(instant) = charge {
-                charged.add(store, *slot, *place, checks, instant)?;
+                charged.add(store, *place, checks, instant)?;
             }
             if let Some(slot) = answers.get_mut(*place) {
                 *slot = Some(answer);
@@ -82,16 +86,17 @@ pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answer
 }
 
 /// The places of the checks of each slot, in the order in which the slots come up.
-fn by_slot(store: &Redis, checks: &[Check<'_>]) -> SmallVec<[(Slot, SmallVec<[usize; 2]>); 2]> {
+fn by_slot(store: &Redis, checks: &[Check<'_>]) -> SmallVec<[SmallVec<[usize; 2]>; 2]> {
     let mut parts: SmallVec<[(Slot, SmallVec<[usize; 2]>); 2]> = SmallVec::new();
     for (place, check) in checks.iter().enumerate() {
-        let slot = Slot::of(&store.names().of(check));
+        let names = store.names();
+        let slot = names.slot(&names.of(check));
         match parts.iter_mut().find(|(other, _)| *other == slot) {
             Some((_, places)) => places.push(place),
             None => parts.push((slot, SmallVec::from_elem(place, 1))),
         }
     }
-    parts
+    parts.into_iter().map(|(_, places)| places).collect()
 }
 
 /// What was charged so far. Dropped with something in it, it gives that back: the call has failed,
@@ -99,21 +104,20 @@ fn by_slot(store: &Redis, checks: &[Check<'_>]) -> SmallVec<[(Slot, SmallVec<[us
 struct Charged<'s> {
     servers: &'s Arc<Servers>,
     /// With the place of the check.
-    requests: Vec<(usize, Slot, Request)>,
+    requests: Vec<(usize, Request)>,
 }
 
 impl Charged<'_> {
     fn add(
         &mut self,
         store: &Redis,
-        slot: Slot,
         place: usize,
         checks: &[Check<'_>],
         instant: [u8; 8],
     ) -> Result<(), StoreError> {
         if let Some(check) = checks.get(place) {
             let request = script::give_back(store.names(), store.now_us(), check, instant)?;
-            self.requests.push((place, slot, request));
+            self.requests.push((place, request));
         }
         Ok(())
     }
@@ -130,20 +134,20 @@ impl Charged<'_> {
         for (place, (check, answer)) in checks.iter().zip(answers).enumerate() {
             if answer.is_none() || self.requests.iter().any(|(charged, ..)| *charged == place) {
                 let look = script::call(store.names(), store.now_us(), &[check.with_cost(0)])?;
-                looks.push((place, Slot::of(&store.names().of(check)), look));
+                looks.push((place, look));
             }
         }
         let driver = driver::handle()?;
         let (tell, replies) = mpsc::unbounded_channel();
-        for (place, slot, look) in looks {
+        for (place, look) in looks {
             let charged = self.requests.iter().position(|(charged, ..)| *charged == place);
-            let back = charged.map(|charged| self.requests.swap_remove(charged).2);
+            let back = charged.map(|charged| self.requests.swap_remove(charged).1);
             let (servers, tell) = (self.servers.clone(), tell.clone());
             driver.spawn(async move {
                 if let Some(back) = back {
-                    give_back(&servers, slot, &back).await;
+                    give_back(&servers, &back).await;
                 }
-                if let Ok(Ok(reply)) = timeout(PATIENCE, servers.run(slot, &look)).await {
+                if let Ok(Ok(reply)) = timeout(PATIENCE, servers.run(&look)).await {
                     // Without a receiver nobody waits for it any more.
                     let _ = tell.send((place, reply));
                 }
@@ -154,8 +158,8 @@ impl Charged<'_> {
 }
 
 /// One that fails leaves the charge: too little is left, and never too much.
-async fn give_back(servers: &Servers, slot: Slot, request: &Request) {
-    let _ = timeout(PATIENCE, servers.run(slot, request)).await;
+async fn give_back(servers: &Servers, request: &Request) {
+    let _ = timeout(PATIENCE, servers.run(request)).await;
 }
 
 impl Drop for Charged<'_> {
@@ -164,9 +168,9 @@ impl Drop for Charged<'_> {
             return;
         }
         let Ok(driver) = driver::handle() else { return };
-        for (_, slot, request) in self.requests.drain(..) {
+        for (_, request) in self.requests.drain(..) {
             let servers = self.servers.clone();
-            driver.spawn(async move { give_back(&servers, slot, &request).await });
+            driver.spawn(async move { give_back(&servers, &request).await });
         }
     }
 }

@@ -7,6 +7,7 @@ mod executor;
 mod failure;
 mod in_order;
 mod node;
+mod pauses;
 mod place;
 mod reply;
 mod script;
@@ -26,7 +27,6 @@ use self::node::Node;
 use self::place::Place;
 use self::script::Names;
 use self::sentinel::Sentinels;
-use self::slot::Slot;
 use self::supervisor::Target;
 pub(crate) use self::tls::Tls;
 use super::{Answers, BoxFuture, Store};
@@ -104,9 +104,9 @@ impl Redis {
     }
 
     /// Decides checks that lie together, by one script call.
-    async fn together(&self, slot: Slot, checks: &[Check<'_>]) -> Result<redis::Value, StoreError> {
+    async fn together(&self, checks: &[Check<'_>]) -> Result<redis::Value, StoreError> {
         let request = script::call(self.names(), self.now_us(), checks)?;
-        self.servers.run(slot, &request).await
+        self.servers.run(&request).await
     }
 }
 
@@ -116,8 +116,7 @@ impl Store for Redis {
             if let Servers::Cluster(_) = &*self.servers {
                 return in_order::decide(self, checks).await;
             }
-            // A single server has no use for a slot.
-            reply::answers(&self.together(Slot(0), checks).await?, checks)
+            reply::answers(&self.together(checks).await?, checks)
         })
     }
 
@@ -126,14 +125,14 @@ impl Store for Redis {
             let key = self.names().of(check);
             let mut command = redis::cmd("DEL");
             command.arg(&key);
-            self.servers.ask(Slot::of(&key), command).await
+            self.servers.ask(self.names().slot(&key), command).await
         })
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async {
             match &*self.servers {
-                Servers::One(node) => node.supervisor().ready().await.map(|_| ()),
+                Servers::One(node) => node.supervisor().ready().await,
                 Servers::Cluster(cluster) => cluster.ready().await,
             }
         })

@@ -9,6 +9,7 @@ use tokio::sync::Mutex;
 
 use super::dial::Dial;
 use super::failure::{self, Remedy};
+use super::slot::Slot;
 use super::supervisor::{Connection, Supervisor, Target};
 use crate::error::{ConfigError, StoreError};
 
@@ -33,6 +34,8 @@ struct Uploads {
 pub(super) struct Request {
     pub(super) script: &'static Script,
     pub(super) command: Cmd,
+    /// That of all its keys.
+    pub(super) slot: Slot,
 }
 
 impl Node {

@@ -4,6 +4,7 @@ use redis::Cmd;
 
 use super::args;
 use super::node::Request;
+use super::slot::Slot;
 use crate::algo::{Instant, MAX_COUNT, Plan, Resolution};
 use crate::error::ConfigError;
 use crate::key::Key;
@@ -17,7 +18,7 @@ pub(super) struct Names<'p> {
     pub(super) grouped: bool,
 }
 
-/// The call that decides a list of checks, at a time in microseconds or at the server's.
+/// The call that decides a list of checks of one slot, at a time in microseconds or at the server's.
 pub(super) fn call(
     names: Names<'_>,
     now_us: Option<Instant>,
@@ -34,14 +35,17 @@ pub(super) fn call(
     }
     let mut command = redis::cmd("EVALSHA");
     command.arg(script.sha1).arg(checks.len());
+    let mut slot = Slot::default();
     for check in checks {
-        command.arg(names.of(check));
+        let key = names.of(check);
+        slot = names.slot(&key);
+        command.arg(key);
     }
     add_time(&mut command, now_us);
     for argument in &arguments {
         command.arg(argument.as_slice());
     }
-    Ok(Request { script, command })
+    Ok(Request { script, command, slot })
 }
 
 /// The call that gives back what a check was charged at an instant, as the reply to that said.
@@ -54,11 +58,13 @@ pub(super) fn give_back(
     let script = &ratelimit_lua::GIVE_BACK;
     let plan = check.plan(Resolution::Micros)?;
     let mut command = redis::cmd("EVALSHA");
-    command.arg(script.sha1).arg(1).arg(names.of(check));
+    let key = names.of(check);
+    let slot = names.slot(&key);
+    command.arg(script.sha1).arg(1).arg(key);
     add_time(&mut command, now_us);
     command.arg(args::encode(&plan, check.permits(), check.is_shadow()).as_slice());
     command.arg(&charged_at);
-    Ok(Request { script, command })
+    Ok(Request { script, command, slot })
 }
 
 fn add_time(command: &mut Cmd, now_us: Option<Instant>) {
@@ -86,6 +92,11 @@ const fn of_one(plan: &Plan) -> &'static ratelimit_lua::Script {
 const MAX_GROUP: usize = 36;
 
 impl Names<'_> {
+    /// Where a key of such a name lies. A single server has no use for that.
+    pub(super) fn slot(self, key: &str) -> Slot {
+        if self.grouped { Slot::of(key) } else { Slot::default() }
+    }
+
     /// The Redis key of a check. At most 512 bytes: a prefix has no more than 64, a rule's name is
     /// written and shortened like a key of one value, and a group is cut.
     pub(super) fn of(self, check: &Check<'_>) -> String {
@@ -127,9 +138,8 @@ const fn tag(algorithm: Algorithm) -> &'static str {
 mod tests {
     use std::time::Duration;
 
-    use super::{Names, call, give_back};
+    use super::{Names, Slot, call, give_back};
     use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
-    use crate::store::redis::slot::Slot;
 
     const BUCKET: Algorithm = Algorithm::TokenBucket { capacity: 20, refill: Rate::per_second(5) };
     const NAMES: Names<'_> = Names { prefix: "rate:limit", grouped: false };

@@ -4,7 +4,7 @@
 pub(super) const SLOTS: u16 = 16_384;
 
 /// Where a key lies in a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slot(pub(super) u16);
 
 impl Slot {

@@ -17,13 +17,11 @@ use tokio::time::timeout;
 
 use super::dial::Dial;
 use super::failure;
+use super::pauses::Pauses;
 use super::sentinel::{Found, Sentinels};
 use crate::driver;
 use crate::error::{ConfigError, StoreError};
 use crate::telemetry;
-
-/// The pauses between attempts grow from the first of these to the second.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
 
 /// How long calls wait for the first attempt, all of them together: it is nearly always done by
 /// then, and a server that is not there is not waited for by one call after the other.
@@ -194,33 +192,30 @@ impl Supervisor {
                 if let Current::Up(connection) = &*current.borrow() {
                     return connection.for_a_call();
                 }
-                let mut current = current.clone();
-                let known = current.wait_for(|current| !matches!(current, Current::Starting)).await;
-                known.map_or_else(|_| Err(ended()), |current| current.connection()?.for_a_call())
+                let is_known = |current: &Current| !matches!(current, Current::Starting);
+                known(current, is_known).await?.for_a_call()
             }
         }
     }
 
-    /// The connection that is there, or how the attempts go; waits for the end of the first one.
-    pub(super) async fn ready(&self) -> Result<Connection, StoreError> {
+    /// How the attempts go; waits for the end of the first one.
+    pub(super) async fn ready(&self) -> Result<(), StoreError> {
         match self {
-            Self::Given(connection) => Ok(connection.clone()),
+            Self::Given(_) => Ok(()),
             Self::Kept { current, .. } => {
-                let mut current = current.clone();
                 let is_known = |current: &Current| {
                     !matches!(current, Current::Starting | Current::StillStarting(_))
                 };
-                let known = current.wait_for(is_known).await;
-                known.map_or_else(|_| Err(ended()), |current| current.connection())
+                known(current, is_known).await.map(|_| ())
             }
         }
     }
 
-    /// The connection, if there is one.
-    pub(super) fn up(&self) -> Option<Connection> {
+    /// Whether there is a connection.
+    pub(super) fn is_up(&self) -> bool {
         match self {
-            Self::Given(connection) => Some(connection.clone()),
-            Self::Kept { current, .. } => current.borrow().connection().ok(),
+            Self::Given(_) => true,
+            Self::Kept { current, .. } => matches!(*current.borrow(), Current::Up(_)),
         }
     }
 
@@ -259,6 +254,15 @@ impl Current {
             Self::Starting => Err(ended()),
         }
     }
+}
+
+/// The connection, as soon as so much is known.
+async fn known(
+    current: &watch::Receiver<Current>,
+    enough: impl FnMut(&Current) -> bool,
+) -> Result<Connection, StoreError> {
+    let mut current = current.clone();
+    current.wait_for(enough).await.map_or_else(|_| Err(ended()), |current| current.connection())
 }
 
 fn ended() -> StoreError {
@@ -315,8 +319,7 @@ struct Keeper {
 
 impl Keeper {
     async fn keep(mut self, mut reports: mpsc::UnboundedReceiver<u64>) {
-        let (shortest, longest) = PAUSES;
-        let mut pause = shortest;
+        let mut pauses = Pauses::new();
         let mut attempt = self.first_attempt().await;
         loop {
             let reason = match attempt {
@@ -328,7 +331,7 @@ impl Keeper {
                     let worked = health.worked.load(Ordering::Relaxed);
                     self.useless = !worked && health.unanswered.load(Ordering::Relaxed) > 0;
                     if worked {
-                        pause = shortest;
+                        pauses.reset();
                     }
                     if end == End::Moved {
                         // What is there still answers, until the other one does.
@@ -342,9 +345,7 @@ impl Keeper {
             };
             self.told.down();
             self.publish.send_replace(Current::Down(reason));
-            // Instances that lost one server together do not all come back together.
-            tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
-            pause = (pause * 2).min(longest);
+            pauses.wait().await;
             attempt = self.attempt().await;
         }
     }

@@ -20,6 +20,7 @@ use self::map::Map;
 use super::dial::Dial;
 use super::failure;
 use super::node::Node;
+use super::pauses::Pauses;
 use super::slot::Slot;
 use super::supervisor::Target;
 use crate::driver;
@@ -27,10 +28,6 @@ use crate::error::{ConfigError, StoreError};
 
 /// How often the map is looked at when nothing seems to have changed.
 const EVERY: Duration = Duration::from_secs(30);
-
-/// The pauses between looks that were asked for, or have failed, grow from the first of these to
-/// the second.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
 
 /// How long one node may take to tell the map before another is asked too.
 const NODE_PATIENCE: Duration = Duration::from_millis(300);
@@ -146,13 +143,12 @@ fn no_owner() -> StoreError {
 
 /// Keeps the map.
 async fn keep(shared: Arc<Shared>, publish: watch::Sender<Known>) {
-    let (shortest, longest) = PAUSES;
-    let mut pause = shortest;
+    let mut pauses = Pauses::new();
     let mut look = first_look(&shared, &publish).await;
     loop {
         match look {
             Ok(map) => {
-                pause = shortest;
+                pauses.reset();
                 publish.send_replace(Known::Map(Arc::new(map)));
                 // Nobody asking for so long is fine.
                 let _ = timeout(EVERY, shared.look.notified()).await;
@@ -168,9 +164,8 @@ async fn keep(shared: Arc<Shared>, publish: watch::Sender<Known>) {
                 });
             }
         }
-        // Many calls may ask at once, and many instances.
-        tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
-        pause = (pause * 2).min(longest);
+        // Also when it worked: many calls may ask at once, and many instances.
+        pauses.wait().await;
         look = shared.look().await;
     }
 }
@@ -195,7 +190,7 @@ impl Shared {
             self.nodes.lock().iter().map(|(name, node)| (name.clone(), node.clone())).collect();
         // Not always the same one first: it may be the one that is wrong.
         fastrand::shuffle(&mut known);
-        for (name, node) in known.iter().filter(|(_, node)| node.supervisor().up().is_some()) {
+        for (name, node) in known.iter().filter(|(_, node)| node.supervisor().is_up()) {
             let patience = NODE_PATIENCE.min(self.dial.connect_timeout);
             if let Ok(Ok(answer)) = timeout(patience, node.ask(&slots())).await
                 && let Ok(map) = self.read(&answer, host_of(name))
