@@ -72,11 +72,15 @@ impl Outcome {
 
 impl Decision {
     /// The decision that a store's answers are.
-    pub(crate) fn new(checks: &[Check<'_>], answers: Answers) -> Self {
-        let mut outcomes = SmallVec::new();
-        for (check, answer) in checks.iter().zip(answers) {
-            outcomes.push(Outcome::new(check, answer));
-        }
+    #[inline]
+    pub(crate) fn new(checks: &[Check<'_>], answers: &Answers) -> Self {
+        let outcomes = match (checks, &**answers) {
+            // Nearly always, and made where it stays: the moves cost more than the rest.
+            ([check], [answer]) => SmallVec::from_buf([Outcome::new(check, *answer)]),
+            (checks, answers) => {
+                checks.iter().zip(answers).map(|(check, answer)| Outcome::new(check, *answer)).collect()
+            }
+        };
         Self { outcomes, degraded: None }
     }
 

@@ -1,17 +1,27 @@
 //! [`Call`]: the checks of one call of an annotated function.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
 use smallvec::SmallVec;
 
 use super::number::{Count, IntoRate, IntoWindow, Negative};
-use super::run::{Run, Start};
-use crate::decision::Decision;
+use super::run::Run;
 use crate::error::{ConfigError, Mistake, RateLimitError};
 use crate::key::Key;
 use crate::limiter::Limiter;
 use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
+
+/// How a call begins.
+enum Start {
+    /// The body may run.
+    Admitted,
+    /// It may, when its turn has come.
+    Sleep(Duration),
+    /// The store must be asked.
+    Ask,
+}
 
 /// The checks of one call. Owns all it needs, so that nothing is borrowed while it waits.
 #[derive(Debug, Default)]
@@ -127,42 +137,47 @@ impl Call {
         })
     }
 
-    /// Decides all checks, and waits for the turn of the call if it may. `Ok`: the body may run.
-    #[inline]
-    pub const fn run(self) -> Run {
-        Run::new(self)
+    /// Decides all checks, at once if that takes no waiting, and waits for the turn of the call if it may.
+    /// `Ok`: the body may run. There are no checks afterwards.
+    pub fn run(&mut self) -> Run {
+        // Where it is: to move it would take as long as to decide it.
+        match self.start() {
+            Ok(Start::Admitted) => Run::decided(Ok(())),
+            Ok(Start::Sleep(delay)) => Run::waiting(mem::take(self).sleep(delay)),
+            Ok(Start::Ask) => Run::waiting(mem::take(self).ask()),
+            Err(error) => Run::decided(Err(error)),
+        }
     }
 
     /// As [`run`](Self::run), for functions that are not async.
     pub fn run_blocking(self) -> Result<(), RateLimitError> {
         let Some(limiter) = self.limiter()? else { return Ok(()) };
         let decision = limiter.check_all_blocking(&self.checks)?;
-        if let Some(delay) = self.delay(&decision) {
+        if let Some(delay) = self.delay(decision.delay()) {
             limiter.sleep_blocking(delay);
         }
         Ok(())
     }
 
     /// Decides at once, if that takes no waiting.
-    pub(super) fn start(&self) -> Result<Start, RateLimitError> {
+    fn start(&self) -> Result<Start, RateLimitError> {
         let Some(limiter) = self.limiter()? else { return Ok(Start::Admitted) };
-        let Some(decision) = limiter.check_all_now(&self.checks) else { return Ok(Start::Ask) };
-        let delay = self.delay(&decision?);
-        Ok(delay.map_or(Start::Admitted, Start::Sleep))
+        let Some(delay) = limiter.check_all_now(&self.checks) else { return Ok(Start::Ask) };
+        Ok(self.delay(delay?).map_or(Start::Admitted, Start::Sleep))
     }
 
     /// Asks the store, after [`start`](Self::start) said so, and waits for the turn.
-    pub(super) async fn ask(self) -> Result<(), RateLimitError> {
+    async fn ask(self) -> Result<(), RateLimitError> {
         let Some(limiter) = self.limiter()? else { return Ok(()) };
         let decision = limiter.check_all_later(&self.checks).await?;
-        match self.delay(&decision) {
+        match self.delay(decision.delay()) {
             Some(delay) => self.sleep(delay).await,
             None => Ok(()),
         }
     }
 
     /// Waits for the turn.
-    pub(super) async fn sleep(self, delay: Duration) -> Result<(), RateLimitError> {
+    async fn sleep(self, delay: Duration) -> Result<(), RateLimitError> {
         if let Some(limiter) = self.limiter()? {
             limiter.sleep(delay).await;
         }
@@ -193,8 +208,9 @@ impl Call {
         Ok(Some(limiter))
     }
 
-    fn delay(&self, decision: &Decision) -> Option<Duration> {
-        self.wait.map(|_| decision.delay()).filter(|delay| !delay.is_zero())
+    /// The delay, if the call waits for its turn.
+    fn delay(&self, delay: Duration) -> Option<Duration> {
+        self.wait.map(|_| delay).filter(|delay| !delay.is_zero())
     }
 
     fn count(&mut self, number: Result<u64, Negative>) -> &mut Self {

@@ -61,7 +61,7 @@ impl KeyPart for Address {
 
 impl KeyPart for Path {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        always(key, |context, key| context.path.as_deref().map(|path| push_path(path, key)));
+        always(key, |context, key| context.head.path().map(|path| push_path(path, key)));
     }
 }
 
@@ -93,7 +93,7 @@ fn percent_decoded(text: &str) -> Vec<u8> {
 
 impl KeyPart for Method {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        always(key, |context, key| context.method.as_deref().map(|method| key.push_str(method)));
+        always(key, |context, key| context.head.method().map(|method| key.push_str(method)));
     }
 }
 
@@ -117,7 +117,7 @@ impl KeyPart for Device {
 
 impl KeyPart for Header {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        maybe(key, |context, key| context.headers.get(self.0).map(|value| key.push_bytes(value)));
+        maybe(key, |context, key| context.head.get(self.0).map(|value| key.push_bytes(value)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is known of the request that is being served: for `@ip`, `@user` and the like in keys.
 
-mod headers;
+mod head;
 mod key;
 #[cfg(feature = "tower")]
 mod told;
@@ -18,7 +18,7 @@ use crate::key::Key;
 use crate::key::functions::V6_BITS;
 use crate::rule::Check;
 
-use self::headers::Headers;
+pub(crate) use self::head::Head;
 pub use self::key::{Device, Header, Ip, Method, Path, Tenant, User};
 #[cfg(feature = "tower")]
 pub(crate) use self::told::Told;
@@ -71,15 +71,13 @@ pub struct ContextBuilder {
 #[derive(Default)]
 struct Inner {
     ip: Option<Address>,
-    path: Option<Box<str>>,
-    method: Option<Box<str>>,
+    head: Head,
     user: Option<Box<str>>,
     tenant: Option<Box<str>>,
     device: Option<Box<str>>,
-    headers: Headers,
-    /// What rules have said so far, if no outer layer keeps that.
+    /// What rules have said so far, if there is somebody to tell it to, and no outer layer keeps it.
     #[cfg(feature = "tower")]
-    told: parking_lot::Mutex<Vec<Told>>,
+    told: Option<parking_lot::Mutex<self::told::Kept>>,
     /// That of the layer around the one that made this, for the same request.
     #[cfg(feature = "tower")]
     outer: Option<Context>,
@@ -128,10 +126,11 @@ impl Context {
     pub(crate) fn tell(checks: &[Check<'_>], decision: &Decision) {
         #[cfg(feature = "tower")]
         let _ = CURRENT.try_with(|context| {
+            let Some(kept) = &context.outermost().told else { return };
             let told = checks.iter().zip(decision.outcomes());
             let shown =
                 told.filter(|(check, outcome)| !outcome.shadow && !check.rule().hides_fields());
-            let mut kept = context.outermost().told.lock();
+            let mut kept = kept.lock();
             shown.for_each(|(check, outcome)| Told::new(check, outcome).keep_in(&mut kept));
         });
         #[cfg(not(feature = "tower"))]
@@ -143,13 +142,18 @@ impl Context {
     #[cfg_attr(not(feature = "tower"), expect(clippy::missing_const_for_fn, reason = "as with it"))]
     pub(crate) fn untell() {
         #[cfg(feature = "tower")]
-        let _ = CURRENT.try_with(|context| context.outermost().told.lock().clear());
+        let _ = CURRENT.try_with(|context| {
+            if let Some(kept) = &context.outermost().told {
+                kept.lock().clear();
+            }
+        });
     }
 
     /// What rules have said so far.
     #[cfg(feature = "tower")]
-    pub(crate) fn told(&self) -> Vec<Told> {
-        std::mem::take(&mut self.outermost().told.lock())
+    pub(crate) fn told(&self) -> self::told::Kept {
+        let kept = self.outermost().told.as_ref();
+        kept.map(|kept| std::mem::take(&mut *kept.lock())).unwrap_or_default()
     }
 
     /// The one of all layers around this request that keeps what is told.
@@ -183,17 +187,17 @@ impl Context {
 
     /// The path of the request.
     pub fn path(&self) -> Option<&str> {
-        self.inner.path.as_deref()
+        self.inner.head.path()
     }
 
     /// The method of the request.
     pub fn method(&self) -> Option<&str> {
-        self.inner.method.as_deref()
+        self.inner.head.method()
     }
 
     /// The first header of this name, which is written in lower case.
     pub fn header(&self, name: &str) -> Option<&[u8]> {
-        self.inner.headers.get(name)
+        self.inner.head.get(name)
     }
 
     /// The user, if the application has said who it is.
@@ -231,13 +235,13 @@ impl ContextBuilder {
     }
 
     /// The path of the request: `@path`.
-    pub fn path(self, path: impl Into<Box<str>>) -> Self {
-        self.with(|inner| inner.path = Some(path.into()))
+    pub fn path(self, path: impl AsRef<str>) -> Self {
+        self.with(|inner| inner.head.set_path(path.as_ref()))
     }
 
     /// The method of the request: `@method`.
-    pub fn method(self, method: impl Into<Box<str>>) -> Self {
-        self.with(|inner| inner.method = Some(method.into()))
+    pub fn method(self, method: impl AsRef<str>) -> Self {
+        self.with(|inner| inner.head.set_method(method.as_ref()))
     }
 
     /// Who makes the request: `@user`.
@@ -256,19 +260,17 @@ impl ContextBuilder {
     }
 
     /// A header: `@header['name']`. Of several with one name the first counts.
-    pub fn header(self, name: &str, value: impl Into<Vec<u8>>) -> Self {
-        self.with(|inner| inner.headers.add(name, value.into()))
+    pub fn header(self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.with(|inner| inner.head.push(&name.to_lowercase(), value.as_ref()))
     }
 
-    /// Starts with what an outer layer knows of the same request, its headers aside. What is decided
-    /// is told to both.
+    /// Starts with what an outer layer knows of the same request, its head aside. What is decided is
+    /// told to both.
     #[cfg(feature = "tower")]
     pub(crate) fn inside(outer: Context) -> Self {
         let known = &*outer.inner;
         let inner = Inner {
             ip: known.ip,
-            path: known.path.clone(),
-            method: known.method.clone(),
             user: known.user.clone(),
             tenant: known.tenant.clone(),
             device: known.device.clone(),
@@ -279,10 +281,16 @@ impl ContextBuilder {
         Self { inner: Arc::new(inner) }
     }
 
-    /// All headers of a request.
+    /// The method, the path and all headers of a request.
     #[cfg(feature = "tower")]
-    pub(crate) fn headers(self, headers: http::HeaderMap) -> Self {
-        self.with(|inner| inner.headers = Headers::from(headers))
+    pub(crate) fn head(self, head: Head) -> Self {
+        self.with(|inner| inner.head = head)
+    }
+
+    /// What is decided will be [asked for](Context::told).
+    #[cfg(feature = "tower")]
+    pub(crate) fn telling(self) -> Self {
+        self.with(|inner| inner.told = Some(parking_lot::Mutex::default()))
     }
 
     /// How refusals are answered.

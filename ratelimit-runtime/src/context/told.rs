@@ -3,12 +3,17 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
+use smallvec::SmallVec;
+
 use crate::decision::Outcome;
 use crate::rule::{Algorithm, Check, RuleName};
 
 /// Of so many names something is kept: a request that makes decisions for hours must not grow, and its
 /// response has to get through proxies that take a few thousand bytes of header fields.
 const MAX_NAMES: usize = 64;
+
+/// What rules said. Most calls have one.
+pub(super) type Kept = SmallVec<[Told; 1]>;
 
 /// What one rule said.
 #[derive(Clone, Debug)]
@@ -41,7 +46,7 @@ impl Told {
 
     /// Keeps it among what was told before: of one name only what stops the client first, as nothing
     /// else is shown, and of too many names those that do.
-    pub(super) fn keep_in(self, kept: &mut Vec<Self>) {
+    pub(super) fn keep_in(self, kept: &mut Kept) {
         let (full, name) = (kept.len() >= MAX_NAMES, self.shown_name());
         let place = if kept.iter().any(|told| told.shown_name() == name) {
             kept.iter_mut().find(|told| told.shown_name() == name)
@@ -81,7 +86,7 @@ mod tests {
 
     fn told(names: impl Iterator<Item = String>) -> Vec<(String, u64)> {
         let limiter = Limiter::builder().build().unwrap();
-        let context = Context::builder().build();
+        let context = Context::builder().telling().build();
         context.clone().scope_blocking(|| {
             for (n, name) in names.enumerate() {
                 let window = Duration::from_mins(1);

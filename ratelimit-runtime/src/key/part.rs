@@ -255,12 +255,14 @@ non_zero_integers! {
 impl KeyPart for Ipv4Addr {
     #[inline]
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        let [first, rest @ ..] = self.octets();
-        first.append_to(key);
-        for octet in rest {
-            key.push_plain(".");
-            octet.append_to(key);
+        let mut text = arrayvec::ArrayString::<15>::new();
+        for octet in self.octets() {
+            // Four times three digits and three dots: there is room.
+            let dot = if text.is_empty() { "" } else { "." };
+            let _ = text.try_push_str(dot);
+            let _ = text.try_push_str(itoa::Buffer::new().format(octet));
         }
+        key.push_plain(&text);
     }
 }
 

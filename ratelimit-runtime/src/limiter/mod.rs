@@ -104,12 +104,17 @@ impl Limiter {
         admit(driver::block_on(self.decide_later(checks))?)
     }
 
-    /// Like [`check_all`](Self::check_all), if it takes no waiting.
+    /// Like [`check_all`](Self::check_all), if it takes no waiting: the delay of the call. The decision
+    /// itself is not handed on, because to move it is a good part of what it costs.
     pub(crate) fn check_all_now(
         &self,
         checks: &[Check<'_>],
-    ) -> Option<Result<Decision, RateLimitError>> {
-        self.decide_now(checks).map(|decision| admit(decision?))
+    ) -> Option<Result<Duration, RateLimitError>> {
+        Some(match self.decide_now(checks)? {
+            Ok(decision) if decision.allowed() => Ok(decision.delay()),
+            Ok(decision) => Err(Refusal::new(decision).into()),
+            Err(error) => Err(error),
+        })
     }
 
     /// Like [`check_all`](Self::check_all), after [`check_all_now`](Self::check_all_now) gave `None`
@@ -218,6 +223,7 @@ impl Limiter {
     }
 
     /// The decision, if it takes no waiting.
+    #[inline]
     fn decide_now(&self, checks: &[Check<'_>]) -> Option<Result<Decision, RateLimitError>> {
         let applied = self.applied(checks);
         if applied.is_empty() {
@@ -241,6 +247,7 @@ impl Limiter {
             .unwrap_or(Err(StoreError::Deadline { deadline }))
     }
 
+    #[inline]
     fn conclude(
         &self,
         checks: &[Check<'_>],
@@ -249,21 +256,22 @@ impl Limiter {
         match answers {
             Ok(answers) => {
                 self.shared.health.answered();
-                let decision = Decision::new(checks, answers);
+                let decision = Decision::new(checks, &answers);
                 telemetry::decided(&decision);
                 Context::tell(checks, &decision);
                 Ok(decision)
             }
-            Err(StoreError::Config(error)) => Err(Mistake::Config(error).into()),
-            Err(cause) => {
-                self.shared.health.failed(&cause);
-                self.degrade(checks, cause)
-            }
+            Err(cause) => self.degrade(checks, cause),
         }
     }
 
     /// Decides without the store: the strictest of the applied rules' answers counts.
+    #[cold]
     fn degrade(&self, checks: &[Check<'_>], cause: StoreError) -> Result<Decision, RateLimitError> {
+        if let StoreError::Config(error) = cause {
+            return Err(Mistake::Config(error).into());
+        }
+        self.shared.health.failed(&cause);
         let on_error =
             |check: &Check<'_>| check.rule().own_on_error().unwrap_or(self.shared.on_error);
         // A rule that only watches never keeps a call from running.
@@ -279,13 +287,14 @@ impl Limiter {
         }
         let answers = self.shared.fallback.decide(checks).map_err(Mistake::Config)?;
         telemetry::degraded(checks, Some(Degraded::Local), &cause);
-        let decision = Decision::new(checks, answers).without_store(Degraded::Local, cause);
+        let decision = Decision::new(checks, &answers).without_store(Degraded::Local, cause);
         telemetry::decided(&decision);
         Context::tell(checks, &decision);
         Ok(decision)
     }
 }
 
+#[inline]
 fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
     if decision.allowed() { Ok(decision) } else { Err(Refusal::new(decision).into()) }
 }

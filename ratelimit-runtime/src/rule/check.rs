@@ -31,6 +31,7 @@ impl<'a> Check<'a> {
     /// let check = Check::new(&LOGIN, "alice").cost(2);
     /// assert_eq!(check.key().as_str(), "alice");
     /// ```
+    #[inline]
     pub fn new(rule: &'a Rule, key: impl Into<Key>) -> Self {
         Self {
             rule,

@@ -25,63 +25,68 @@ pub enum Fields {
     XRateLimit,
 }
 
-/// A name and a value.
-pub(crate) type Field = (&'static str, String);
-
 impl Fields {
-    /// The fields for what was told about a request: of each name once.
-    pub(crate) fn write(self, told: &[Told]) -> Vec<Field> {
-        let Some(least) = least(told) else { return Vec::new() };
+    /// Hands out the names and values for what was told about a request: of each name once.
+    pub(crate) fn write(self, told: &[Told], mut put: impl FnMut(&'static str, &str)) {
+        let Some(least) = least(told) else { return };
         let (limit, remaining, reset) = (least.limit, least.remaining, least.reset_s());
+        let mut put_number =
+            |name, number: u64| put(name, itoa::Buffer::new().format(number));
         match self {
-            Self::Draft11 => draft_11(told),
+            Self::Draft11 => draft_11(told, put),
             Self::Draft6 => {
-                let mut policies = String::new();
-                for told in told {
-                    let comma = if policies.is_empty() { "" } else { ", " };
-                    let _ =
-                        write!(policies, "{comma}{};w={}", told.limit, window_s(told.algorithm));
+                put_number("ratelimit-limit", limit);
+                put_number("ratelimit-remaining", remaining);
+                if let Some(reset) = reset {
+                    put_number("ratelimit-reset", reset);
                 }
-                let reset = reset.map(|reset| ("ratelimit-reset", reset.to_string()));
-                let mut fields = vec![
-                    ("ratelimit-limit", limit.to_string()),
-                    ("ratelimit-remaining", remaining.to_string()),
-                    ("ratelimit-policy", policies),
-                ];
-                fields.extend(reset);
-                fields
+                put("ratelimit-policy", &draft_6_policies(told));
             }
             Self::XRateLimit => {
-                let reset = reset.map(|reset| ("x-ratelimit-reset", reset.to_string()));
-                let mut fields = vec![
-                    ("x-ratelimit-limit", limit.to_string()),
-                    ("x-ratelimit-remaining", remaining.to_string()),
-                ];
-                fields.extend(reset);
-                fields
+                put_number("x-ratelimit-limit", limit);
+                put_number("x-ratelimit-remaining", remaining);
+                if let Some(reset) = reset {
+                    put_number("x-ratelimit-reset", reset);
+                }
             }
         }
     }
 }
 
-fn draft_11(told: &[Told]) -> Vec<Field> {
-    // Room for most lists, so that they do not grow word by word.
-    let text = || String::with_capacity(64 * told.len());
-    let (mut policies_text, mut limits_text) = (text(), text());
-    let mut policies = ListSerializer::with_buffer(&mut policies_text);
-    let mut limits = ListSerializer::with_buffer(&mut limits_text);
+fn draft_6_policies(told: &[Told]) -> String {
+    let mut policies = String::new();
     for told in told {
-        let name = StringRef::from_str(told.shown_name()).unwrap_or(StringRef::constant("default"));
+        let comma = if policies.is_empty() { "" } else { ", " };
+        let _ = write!(policies, "{comma}{};w={}", told.limit, window_s(told.algorithm));
+    }
+    policies
+}
+
+fn draft_11(told: &[Told], mut put: impl FnMut(&'static str, &str)) {
+    // Room for most lists, so that they do not grow word by word.
+    let mut text = String::with_capacity(64 * told.len());
+    let mut policies = ListSerializer::with_buffer(&mut text);
+    for told in told {
         let _ = policies
-            .bare_item(name)
+            .bare_item(name(told))
             .parameter(KeyRef::constant("q"), number(told.limit))
             .parameter(KeyRef::constant("w"), number(window_s(told.algorithm)));
-        let limit = limits.bare_item(name).parameter(KeyRef::constant("r"), number(told.remaining));
+    }
+    put("ratelimit-policy", &text);
+    text.clear();
+    let mut limits = ListSerializer::with_buffer(&mut text);
+    for told in told {
+        let limit =
+            limits.bare_item(name(told)).parameter(KeyRef::constant("r"), number(told.remaining));
         if let Some(reset) = told.reset_s() {
             let _ = limit.parameter(KeyRef::constant("t"), number(reset));
         }
     }
-    vec![("ratelimit-policy", policies_text), ("ratelimit", limits_text)]
+    put("ratelimit", &text);
+}
+
+fn name(told: &Told) -> &StringRef {
+    StringRef::from_str(told.shown_name()).unwrap_or(StringRef::constant("default"))
 }
 
 /// Structured fields have integers of 15 digits at most.

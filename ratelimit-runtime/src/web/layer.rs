@@ -4,7 +4,6 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 
-use super::fields::Field;
 use super::{Answers, ClientIp, Fields, Request};
 use crate::context::{Context, ContextBuilder};
 use crate::error::RateLimitError;
@@ -168,12 +167,20 @@ impl Settings {
     /// What is known of a request, by itself and by the layer around this one.
     pub(crate) fn context(&self, request: &Request<'_>, outer: Option<Context>) -> Context {
         let is_outermost = outer.is_none();
-        let context = match outer {
+        let mut context = match outer {
             Some(outer) if self.adds_nothing() => return outer,
-            Some(outer) => ContextBuilder::inside(outer),
-            None => Context::builder().path(request.path()).method(request.method()),
+            // A router may have cut the path, and whoever rewrites the method knows why.
+            Some(outer) => {
+                let known = outer.method().zip(outer.path());
+                let (method, path) = known.unwrap_or((request.method(), request.path()));
+                let head = request.head(method, path);
+                ContextBuilder::inside(outer).head(head)
+            }
+            None => Context::builder().head(request.head(request.method(), request.path())),
         };
-        let mut context = request.copy_headers(context);
+        if is_outermost && self.tells() {
+            context = context.telling();
+        }
         if let Some(answers) = &self.answers {
             context = context.answers(answers.clone());
         }
@@ -233,11 +240,18 @@ impl Settings {
         limiter.check_all(&checks).await.map(|_| ())
     }
 
-    /// The header fields for what was decided. What is there already, from a service behind, gives
-    /// way: it is about budgets of its own.
-    pub(crate) fn fields(&self, context: &Context) -> impl Iterator<Item = Field> {
+    /// Whether there are header fields to write.
+    pub(crate) fn tells(&self) -> bool {
+        !self.fields.is_empty()
+    }
+
+    /// Hands out the header fields for what was decided. What is there already, from a service
+    /// behind, gives way: it is about budgets of its own.
+    pub(crate) fn fields(&self, context: &Context, mut put: impl FnMut(&'static str, &str)) {
         let told = context.told();
-        self.fields.iter().flat_map(move |fields| fields.write(&told))
+        for fields in &self.fields {
+            fields.write(&told, &mut put);
+        }
     }
 }
 

@@ -9,8 +9,6 @@ mod request;
 
 pub use self::address::ClientIp;
 pub use self::answer::{Answers, Body};
-#[cfg(feature = "actix")]
-pub(crate) use self::fields::Field;
 pub use self::fields::Fields;
 pub use self::layer::RateLimitLayer;
 pub(crate) use self::layer::Settings;

@@ -4,28 +4,39 @@ use std::any::Any;
 use std::fmt;
 use std::net::IpAddr;
 
-use crate::context::ContextBuilder;
+use crate::context::Head;
 
 /// The head of a request, in whatever types the framework has it.
 pub struct Request<'r> {
-    head: Head<'r>,
+    of: Of<'r>,
 }
 
 #[derive(Clone, Copy)]
-enum Head<'r> {
-    Http(&'r http::request::Parts),
+enum Of<'r> {
+    Http(Http<'r>),
     #[cfg(feature = "actix")]
     Actix(&'r actix_web::HttpRequest),
 }
 
+/// What there is of it in the types of the `http` crate, whatever its body is.
+#[derive(Clone, Copy)]
+struct Http<'r> {
+    method: &'r http::Method,
+    uri: &'r http::Uri,
+    headers: &'r http::HeaderMap,
+    extensions: &'r http::Extensions,
+}
+
 impl<'r> Request<'r> {
-    pub(crate) const fn of_http(parts: &'r http::request::Parts) -> Self {
-        Self { head: Head::Http(parts) }
+    pub(crate) fn of_http<B>(request: &'r http::Request<B>) -> Self {
+        let (method, uri) = (request.method(), request.uri());
+        let (headers, extensions) = (request.headers(), request.extensions());
+        Self { of: Of::Http(Http { method, uri, headers, extensions }) }
     }
 
     #[cfg(feature = "actix")]
     pub(crate) const fn of_actix(request: &'r actix_web::HttpRequest) -> Self {
-        Self { head: Head::Actix(request) }
+        Self { of: Of::Actix(request) }
     }
 
     /// The first header of this name, if it is text.
@@ -35,12 +46,12 @@ impl<'r> Request<'r> {
 
     /// The values of all headers of this name.
     pub(crate) fn headers(&self, name: &str) -> impl Iterator<Item = &'r [u8]> {
-        let values: Box<dyn Iterator<Item = &'r [u8]> + 'r> = match self.head {
-            Head::Http(parts) => {
-                Box::new(parts.headers.get_all(name).into_iter().map(http::HeaderValue::as_bytes))
+        let values: Box<dyn Iterator<Item = &'r [u8]> + 'r> = match self.of {
+            Of::Http(http) => {
+                Box::new(http.headers.get_all(name).into_iter().map(http::HeaderValue::as_bytes))
             }
             #[cfg(feature = "actix")]
-            Head::Actix(request) => Box::new(
+            Of::Actix(request) => Box::new(
                 request.headers().get_all(name).map(actix_web::http::header::HeaderValue::as_bytes),
             ),
         };
@@ -49,52 +60,66 @@ impl<'r> Request<'r> {
 
     /// The path, all of it: routers inside of routers do not cut it.
     pub fn path(&self) -> &'r str {
-        match self.head {
-            Head::Http(parts) => crate::frameworks::path(parts),
+        match self.of {
+            Of::Http(http) => crate::frameworks::path(http.uri, http.extensions),
             #[cfg(feature = "actix")]
-            Head::Actix(request) => request.uri().path(),
+            Of::Actix(request) => request.uri().path(),
         }
     }
 
     /// The method.
     pub fn method(&self) -> &'r str {
-        match self.head {
-            Head::Http(parts) => parts.method.as_str(),
+        match self.of {
+            Of::Http(http) => http.method.as_str(),
             #[cfg(feature = "actix")]
-            Head::Actix(request) => request.method().as_str(),
+            Of::Actix(request) => request.method().as_str(),
         }
     }
 
     /// Something that another layer has left in the request's extensions, such as who has logged in.
     pub fn extension<T: Any + Clone + Send + Sync>(&self) -> Option<T> {
-        match self.head {
-            Head::Http(parts) => parts.extensions.get().cloned(),
+        match self.of {
+            Of::Http(http) => http.extensions.get().cloned(),
             #[cfg(feature = "actix")]
-            Head::Actix(request) => actix_web::HttpMessage::extensions(request).get::<T>().cloned(),
+            Of::Actix(request) => actix_web::HttpMessage::extensions(request).get::<T>().cloned(),
         }
     }
 
     /// The other end of the connection, where the framework tells it.
     pub fn peer(&self) -> Option<IpAddr> {
-        match self.head {
-            Head::Http(parts) => crate::frameworks::peer(&parts.extensions),
+        match self.of {
+            Of::Http(http) => crate::frameworks::peer(http.extensions),
             #[cfg(feature = "actix")]
-            Head::Actix(request) => request.peer_addr().map(|peer| peer.ip()),
+            Of::Actix(request) => request.peer_addr().map(|peer| peer.ip()),
         }
     }
 
-    /// Puts all headers into a context.
-    pub(crate) fn copy_headers(&self, context: ContextBuilder) -> ContextBuilder {
-        match self.head {
-            Head::Http(parts) => context.headers(parts.headers.clone()),
+    /// A copy of what keys may ask for, with this method and path.
+    pub(crate) fn head(&self, method: &str, path: &str) -> Head {
+        match self.of {
+            Of::Http(http) => copy(method, path, || {
+                http.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+            }),
             #[cfg(feature = "actix")]
-            Head::Actix(request) => {
-                request.headers().iter().fold(context, |context, (name, value)| {
-                    context.header(name.as_str(), value.as_bytes())
-                })
-            }
+            Of::Actix(request) => copy(method, path, || {
+                request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+            }),
         }
     }
+}
+
+fn copy<'h, I>(method: &str, path: &str, headers: impl Fn() -> I) -> Head
+where
+    I: Iterator<Item = (&'h str, &'h [u8])>,
+{
+    let (mut count, mut bytes) = (0, 0);
+    for (name, value) in headers() {
+        count += 1;
+        bytes += name.len() + value.len();
+    }
+    let mut head = Head::with_room(count, bytes, method, path);
+    headers().for_each(|(name, value)| head.push(name, value));
+    head
 }
 
 /// The method and the path: headers hold secrets.

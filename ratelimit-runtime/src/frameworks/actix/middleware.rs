@@ -15,7 +15,7 @@ use actix_web::{Error, HttpMessage, ResponseError};
 
 use crate::context::Context;
 use crate::error::RateLimitError;
-use crate::web::{Field, RateLimitLayer, Request, Settings};
+use crate::web::{RateLimitLayer, Request, Settings};
 
 /// A service behind a [`RateLimitLayer`].
 pub struct RateLimitMiddleware<S> {
@@ -67,8 +67,14 @@ where
                     Ok(request.into_response(error.error_response()).map_into_right_body())
                 }
             };
-            let fields: Vec<_> =
-                if is_outermost { settings.fields(&context).collect() } else { Vec::new() };
+            let mut fields = HeaderMap::new();
+            if is_outermost {
+                settings.fields(&context, |name, value| {
+                    if let Ok(value) = HeaderValue::from_str(value) {
+                        fields.insert(HeaderName::from_static(name), value);
+                    }
+                });
+            }
             match response {
                 Ok(mut response) => {
                     insert(response.headers_mut(), fields);
@@ -89,11 +95,9 @@ where
     }
 }
 
-fn insert(headers: &mut HeaderMap, fields: Vec<Field>) {
+fn insert(headers: &mut HeaderMap, fields: HeaderMap) {
     for (name, value) in fields {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(HeaderName::from_static(name), value);
-        }
+        headers.insert(name, value);
     }
 }
 

@@ -25,7 +25,7 @@ pin_project! {
         #[pin]
         response: Kind<F>,
         // Of the outermost layer, which tells what was decided.
-        tell: Option<(Arc<Settings>, Context)>,
+        tell: Option<Arc<Settings>>,
     }
 }
 
@@ -47,8 +47,8 @@ impl<F: Future> RateLimitFuture<F> {
     }
 
     /// Writes the header fields for what was decided.
-    pub(super) fn telling(self, settings: Arc<Settings>, context: Context) -> Self {
-        Self { tell: Some((settings, context)), ..self }
+    pub(super) fn telling(self, settings: Arc<Settings>) -> Self {
+        Self { tell: Some(settings), ..self }
     }
 }
 
@@ -59,17 +59,21 @@ where
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<F::Output> {
-        let this = self.project();
-        let mut response = ready!(match this.response.project() {
+        let mut this = self.project();
+        let mut response = ready!(match this.response.as_mut().project() {
             KindProjection::Called { response } => response.poll(task),
             KindProjection::Deciding { response } => response.poll(task),
         })?;
-        if let Some((settings, context)) = this.tell.take() {
-            for (name, value) in settings.fields(&context) {
-                if let Ok(value) = HeaderValue::try_from(value) {
+        let context = match this.response.project() {
+            KindProjection::Called { response } => response.take_value(),
+            KindProjection::Deciding { response } => response.take_value(),
+        };
+        if let Some((settings, context)) = this.tell.take().zip(context) {
+            settings.fields(&context, |name, value| {
+                if let Ok(value) = HeaderValue::from_str(value) {
                     response.headers_mut().insert(HeaderName::from_static(name), value);
                 }
-            }
+            });
         }
         Poll::Ready(Ok(response))
     }

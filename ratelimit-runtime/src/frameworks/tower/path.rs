@@ -1,11 +1,13 @@
 //! The path of a request that a router may have cut.
 
-use http::request::Parts;
+use http::{Extensions, Uri};
 
-pub(crate) fn of(parts: &Parts) -> &str {
+pub(crate) fn of<'r>(uri: &'r Uri, extensions: &'r Extensions) -> &'r str {
     #[cfg(feature = "axum")]
-    if let Some(axum::extract::OriginalUri(whole)) = parts.extensions.get() {
+    if let Some(axum::extract::OriginalUri(whole)) = extensions.get() {
         return whole.path();
     }
-    parts.uri.path()
+    #[cfg(not(feature = "axum"))]
+    let _ = extensions;
+    uri.path()
 }

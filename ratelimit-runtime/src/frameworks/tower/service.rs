@@ -43,33 +43,34 @@ where
         self.inner.poll_ready(task)
     }
 
-    fn call(&mut self, request: Request<Req>) -> Self::Future {
-        let settings = self.settings.clone();
-        let (mut parts, body) = request.into_parts();
-        let outer = parts.extensions.get::<Context>().cloned();
+    fn call(&mut self, mut request: Request<Req>) -> Self::Future {
+        let outer = request.extensions().get::<Context>().cloned();
         let is_outermost = outer.is_none();
-        let context = settings.context(&web::Request::of_http(&parts), outer);
-        parts.extensions.insert(context.clone());
-        let request = Request::from_parts(parts, body);
+        let context = self.settings.context(&web::Request::of_http(&request), outer);
+        request.extensions_mut().insert(context.clone());
 
-        let future = if settings.has_rules() {
+        let future = if self.settings.has_rules() {
             // The one that was polled is ready, and its clone may not be.
             let clone = self.inner.clone();
             let mut inner = mem::replace(&mut self.inner, clone);
-            let (settings, of_request) = (settings.clone(), context.clone());
+            let (settings, of_request) = (self.settings.clone(), context.clone());
             let response = async move {
                 match settings.decide(&of_request).await {
                     Ok(()) => inner.call(request).await,
                     Err(error) => Ok(Res::refusal(error)),
                 }
             };
-            RateLimitFuture::deciding(context.clone(), Box::pin(response))
+            RateLimitFuture::deciding(context, Box::pin(response))
         } else {
             // Called at once, so that nothing need be cloned: services are often large.
             let response = context.clone().scope_blocking(|| self.inner.call(request));
-            RateLimitFuture::called(context.clone(), response)
+            RateLimitFuture::called(context, response)
         };
-        if is_outermost { future.telling(settings, context) } else { future }
+        if is_outermost && self.settings.tells() {
+            future.telling(self.settings.clone())
+        } else {
+            future
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use self::shard::{Expiry, Kept, Seconds, Shard};
 use super::{Answers, BoxFuture, Store};
@@ -142,7 +142,7 @@ impl Embedded {
                 let plan = check.plan(Resolution::Nanos)?;
                 let answer =
                     with_algorithm!(&plan, algorithm => self.decide_one(algorithm, check, now));
-                Ok(smallvec![answer])
+                Ok(Answers::from_buf([answer]))
             }
             checks => self.decide_all(checks, now),
         }
