@@ -15,6 +15,7 @@ mod axum;
 mod client;
 mod contexts;
 mod cors;
+mod examples;
 mod fields;
 mod grammar;
 mod grpc;
