@@ -21,6 +21,7 @@ mod grammar;
 mod grpc;
 mod hostile;
 mod load;
+mod names;
 mod nginx;
 mod refusals;
 mod site;
