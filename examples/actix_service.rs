@@ -4,6 +4,7 @@
 //! cargo run --example actix_service --features actix
 //! ```
 
+use actix_web::web::ServiceConfig;
 use actix_web::{App, HttpServer, get, post};
 use ratelimit_kit::{RateLimitError, RateLimitLayer, rate_limit};
 
@@ -35,13 +36,22 @@ async fn report() -> Result<&'static str, RateLimitError> {
     Ok("a report\n")
 }
 
+pub(crate) fn layer() -> RateLimitLayer {
+    RateLimitLayer::new()
+        .user(|request| request.header("x-user-id").map(str::to_owned))
+        .tenant(|request| request.header("x-tenant").map(str::to_owned))
+}
+
+pub(crate) fn routes(config: &mut ServiceConfig) {
+    config.service(send_sms).service(query_orders).service(report);
+}
+
 #[actix_web::main]
 async fn main() -> std::io::Result<()> {
-    let layer = RateLimitLayer::new()
-        .user(|request| request.header("x-user-id").map(str::to_owned))
-        .tenant(|request| request.header("x-tenant").map(str::to_owned));
-    let app = move || {
-        App::new().wrap(layer.clone()).service(send_sms).service(query_orders).service(report)
-    };
-    HttpServer::new(app).bind("127.0.0.1:3000")?.run().await
+    // Outside of the closure: all workers have one.
+    let layer = layer();
+    HttpServer::new(move || App::new().wrap(layer.clone()).configure(routes))
+        .bind("127.0.0.1:3000")?
+        .run()
+        .await
 }

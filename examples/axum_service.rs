@@ -35,18 +35,21 @@ async fn report() -> Result<&'static str, RateLimitError> {
     Ok("a report\n")
 }
 
-#[tokio::main]
-async fn main() -> std::io::Result<()> {
+pub(crate) fn app() -> Router {
     let layer = RateLimitLayer::new()
         .user(|request| request.header("x-user-id").map(str::to_owned))
         .tenant(|request| request.header("x-tenant").map(str::to_owned));
-    let app = Router::new()
+    Router::new()
         .route("/api/sms/send", post(send_sms))
         .route("/api/order/query", get(query_orders))
         .route("/api/report", get(report))
         .layer(layer)
-        .into_make_service_with_connect_info::<SocketAddr>();
+}
 
+#[tokio::main]
+async fn main() -> std::io::Result<()> {
+    // Without this, axum does not tell anybody the peer's address, and there is no `@ip`.
+    let app = app().into_make_service_with_connect_info::<SocketAddr>();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
     axum::serve(listener, app).await
 }

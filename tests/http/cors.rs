@@ -30,7 +30,7 @@ fn cors() -> CorsLayer {
 
 fn two_a_minute() -> RateLimitLayer {
     let window = Duration::from_mins(1);
-    let rule = Rule::new("site", Algorithm::FixedWindow { limit: 2, window });
+    let rule = Rule::new("cors", Algorithm::FixedWindow { limit: 2, window });
     RateLimitLayer::new().limiter(limiter()).limit(rule, Context::ip_key)
 }
 

@@ -185,7 +185,7 @@ async fn without_a_layer_there_is_no_budget_to_share() {
 async fn a_layer_limits_a_whole_service() {
     let window = Duration::from_mins(1);
     let rule = |name| Rule::new(name, Algorithm::FixedWindow { limit: 2, window });
-    let site = layer().limiter(limiter()).limit(rule("site"), Context::ip_key);
+    let site = layer().limiter(limiter()).limit(rule("grpc-site"), Context::ip_key);
     let mut client = serve(Some(site), Contexts { limiter: limiter() }).await;
     check(&mut client, "", None).await.unwrap();
     check(&mut client, "", None).await.unwrap();

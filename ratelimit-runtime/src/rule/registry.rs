@@ -1,7 +1,8 @@
-//! Where the rules of annotated functions find out that their names meet by accident.
+//! Where the rules of annotated functions and of layers find out that their names meet by accident.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::panic::Location;
 
 use once_cell::sync::Lazy;
 use parking_lot::Mutex;
@@ -11,27 +12,80 @@ use crate::__private::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
 use crate::error::ConfigError;
 
 /// The first rule of each name. Rules in code: there are only so many.
-static RULES: Lazy<Mutex<HashMap<&'static str, &'static Rule>>> = Lazy::new(Mutex::default);
+static RULES: Lazy<Mutex<HashMap<String, First>>> = Lazy::new(Mutex::default);
+
+/// For names that are made at run time, so that nobody fills the memory with them.
+#[cfg(feature = "tower")]
+const MAX_MADE: usize = 10_000;
+
+/// What is known of the first rule of a name.
+#[derive(Clone, Copy)]
+struct First {
+    algorithm: Algorithm,
+    place: &'static Location<'static>,
+    has_written_name: bool,
+}
 
 impl Rule {
     /// Looks, at its first call, whether another rule in code has the same name and does not mean
     /// to share its budgets.
-    pub(crate) fn register(&'static self) -> Result<(), ConfigError> {
-        *self.registered.get_or_init(|| match RULES.lock().entry(self.name()) {
-            Entry::Vacant(place) => {
-                place.insert(self);
-                Ok(())
-            }
-            Entry::Occupied(place) => self.may_share_with(place.get()),
-        })
+    pub(crate) fn register(&self) -> Result<(), ConfigError> {
+        self.once(|| self.meet(usize::MAX, |first| self.may_share_with(first)))
     }
 
-    fn may_share_with(&self, first: &'static Rule) -> Result<(), ConfigError> {
+    /// As [`register`](Self::register), for a rule that is made when the program runs: its numbers
+    /// may be configured, and one place in the code makes it anew when they change.
+    #[cfg(feature = "tower")]
+    pub(crate) fn register_made(&self) -> Result<(), ConfigError> {
+        let judge = |first: First| {
+            if first.place == self.place { Ok(()) } else { self.may_share_with(first) }
+        };
+        self.once(|| self.meet(MAX_MADE, judge))
+    }
+
+    fn once(&self, meet: impl FnOnce() -> Result<(), ConfigError>) -> Result<(), ConfigError> {
+        if let Some(known) = self.registered.get() {
+            return *known;
+        }
+        let met = *self.registered.get_or_init(meet);
+        // Here no lock is held: what keeps the log may be limited too.
+        if let Err(error) = met {
+            // Clients are not told, and an error type of the user's may not tell either.
+            tracing::error!(%error, "a rate limit is not set up: its calls do not run");
+        }
+        met
+    }
+
+    /// Judges by the first rule of the name, or becomes that, unless so many are known.
+    fn meet(
+        &self,
+        max: usize,
+        judge: impl FnOnce(First) -> Result<(), ConfigError>,
+    ) -> Result<(), ConfigError> {
+        let mut rules = RULES.lock();
+        let has_room = rules.len() < max;
+        match rules.entry(self.name().to_owned()) {
+            Entry::Occupied(first) => judge(*first.get()),
+            Entry::Vacant(place) => {
+                if has_room {
+                    place.insert(self.as_first());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn as_first(&self) -> First {
+        let has_written_name = self.has_written_name();
+        First { algorithm: self.algorithm, place: self.place, has_written_name }
+    }
+
+    fn may_share_with(&self, first: First) -> Result<(), ConfigError> {
         let (one, other) = (first.place, self.place);
         // One place in the code can be compiled twice: attributes above ours copy functions. But
         // all that one call of a macro writes has the place of that call.
         let may_be_a_copy = one == other;
-        let are_written = self.has_written_name() && first.has_written_name();
+        let are_written = self.has_written_name() && first.has_written_name;
         if !may_be_a_copy && !are_written {
             return Err(ConfigError::DefaultName { one, other });
         }
@@ -121,6 +175,24 @@ mod tests {
         static OTHER: Rule = Rule::__unnamed(path, "", bucket(5, 1));
         assert_eq!(ONE.register(), Ok(()));
         assert!(matches!(OTHER.register(), Err(ConfigError::DefaultName { .. })));
+    }
+
+    #[cfg(feature = "tower")]
+    #[test]
+    fn a_made_rule_meets_those_of_other_places_only() {
+        static ONE: Rule = Rule::new("made", bucket(5, 1));
+        static OTHER: Rule = Rule::new("configured", bucket(6, 1));
+        assert_eq!(ONE.register(), Ok(()));
+        assert_eq!(Rule::named("made", bucket(5, 1)).register_made(), Ok(()));
+        let other = Rule::named("made", bucket(6, 1));
+        let (one, place) = (ONE.place, other.place);
+        assert_eq!(other.register_made(), Err(ConfigError::OtherNumbers { one, other: place }));
+
+        // Its first place can make it anew with other numbers.
+        let configured = |capacity| Rule::named("configured", bucket(capacity, 1));
+        assert_eq!(configured(5).register_made(), Ok(()));
+        assert_eq!(configured(6).register_made(), Ok(()));
+        assert!(matches!(OTHER.register(), Err(ConfigError::OtherNumbers { .. })));
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::sync::{Arc, LazyLock};
 
 use super::{Answers, ClientIp, Fields, Request};
 use crate::context::{Context, ContextBuilder};
-use crate::error::RateLimitError;
+use crate::error::{Mistake, RateLimitError};
 use crate::key::Key;
 use crate::limiter::Limiter;
-use crate::rule::{Check, Rule};
+use crate::rule::{Check, Mode, Rule};
 
 /// For layers that do not say how the client is found.
 static OF_PEER: LazyLock<ClientIp> = LazyLock::new(ClientIp::of_peer);
@@ -147,6 +147,10 @@ impl RateLimitLayer {
     /// Limits all requests by a rule. The closure says whose budget it is; several rules are one
     /// check.
     ///
+    /// A rule shares its budgets with those of the same name, in other layers and on functions. One
+    /// that is written elsewhere with other numbers is a
+    /// [mistake in the configuration](crate::ConfigError::OtherNumbers), as it is between two functions.
+    ///
     /// ```
     /// # use ratelimit_runtime::{Algorithm, Context, Rate, RateLimitLayer, Rule};
     /// let rule = Rule::named("api", Algorithm::TokenBucket { capacity: 100, refill: Rate::per_second(20) });
@@ -237,6 +241,11 @@ impl Settings {
             Some(limiter) => limiter,
             None => Limiter::installed()?,
         };
+        if !limiter.is_off() && !limiter.only_watches() {
+            for of in self.rules.iter().filter(|of| of.rule.current_mode() == Mode::Enforce) {
+                of.rule.register_made().map_err(Mistake::Config)?;
+            }
+        }
         limiter.check_all(&checks).await.map(|_| ())
     }
 
