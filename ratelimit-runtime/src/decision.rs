@@ -77,9 +77,11 @@ impl Decision {
         let outcomes = match (checks, &**answers) {
             // Nearly always, and made where it stays: the moves cost more than the rest.
             ([check], [answer]) => SmallVec::from_buf([Outcome::new(check, *answer)]),
-            (checks, answers) => {
-                checks.iter().zip(answers).map(|(check, answer)| Outcome::new(check, *answer)).collect()
-            }
+            (checks, answers) => checks
+                .iter()
+                .zip(answers)
+                .map(|(check, answer)| Outcome::new(check, *answer))
+                .collect(),
         };
         Self { outcomes, degraded: None }
     }

@@ -21,7 +21,8 @@ impl Head {
     #[cfg(feature = "tower")]
     pub(crate) fn with_room(headers: usize, bytes: usize, method: &str, path: &str) -> Self {
         let ours = METHOD.len() + method.len() + PATH.len() + path.len();
-        let mut head = Self { bytes: Vec::with_capacity((headers + 2) * 2 * LENGTH + ours + bytes) };
+        let mut head =
+            Self { bytes: Vec::with_capacity((headers + 2) * 2 * LENGTH + ours + bytes) };
         head.push(METHOD, method.as_bytes());
         head.push(PATH, path.as_bytes());
         head

@@ -1,12 +1,14 @@
 //! What clients may be told of the decisions that were made for a request.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 use std::time::Duration;
 
 use smallvec::SmallVec;
 
 use crate::decision::Outcome;
-use crate::rule::{Algorithm, Check, RuleName};
+use crate::rule::Check;
+use crate::web::FieldItem;
 
 /// Of so many names something is kept: a request that makes decisions for hours must not grow, and its
 /// response has to get through proxies that take a few thousand bytes of header fields.
@@ -18,9 +20,8 @@ pub(super) type Kept = SmallVec<[Told; 1]>;
 /// What one rule said.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
-    /// Only if a person wrote it.
-    name: Option<RuleName>,
-    pub(crate) algorithm: Algorithm,
+    /// The name and the numbers in force.
+    pub(crate) item: Arc<FieldItem>,
     pub(crate) limit: u64,
     pub(crate) remaining: u64,
     allowed: bool,
@@ -32,11 +33,14 @@ pub(crate) struct Told {
 impl Told {
     pub(super) fn new(check: &Check<'_>, outcome: &Outcome) -> Self {
         let rule = check.rule();
-        let name = rule.has_written_name().then(|| rule.shared_name().clone());
+        // Only a name that a person wrote.
+        let name = rule.has_written_name().then(|| rule.name());
+        let item = || FieldItem::new(name, check.algorithm());
+        let item =
+            if check.has_own_numbers() { Arc::new(item()) } else { rule.field_item(item).clone() };
         let wait = if outcome.allowed { Some(outcome.reset_after) } else { outcome.retry_after };
         Self {
-            name,
-            algorithm: check.algorithm(),
+            item,
             limit: outcome.limit,
             remaining: outcome.remaining,
             allowed: outcome.allowed,
@@ -47,9 +51,9 @@ impl Told {
     /// Keeps it among what was told before: of one name only what stops the client first, as nothing
     /// else is shown, and of too many names those that do.
     pub(super) fn keep_in(self, kept: &mut Kept) {
-        let (full, name) = (kept.len() >= MAX_NAMES, self.shown_name());
-        let place = if kept.iter().any(|told| told.shown_name() == name) {
-            kept.iter_mut().find(|told| told.shown_name() == name)
+        let (full, name) = (kept.len() >= MAX_NAMES, &self.item.name);
+        let place = if kept.iter().any(|told| told.item.name == *name) {
+            kept.iter_mut().find(|told| told.item.name == self.item.name)
         } else if full {
             kept.iter_mut().max_by_key(|told| told.rank())
         } else {
@@ -58,12 +62,6 @@ impl Told {
         if let Some(place) = place.filter(|place| self.rank() < place.rank()) {
             *place = self;
         }
-    }
-
-    /// What it is called outside. A name that a structured field cannot hold is as good as none.
-    pub(crate) fn shown_name(&self) -> &str {
-        let printable = |name: &&str| name.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        self.name.as_deref().filter(printable).unwrap_or("default")
     }
 
     /// In how many seconds there is more, rounded up: so a client that waits is not too early.
@@ -82,7 +80,7 @@ mod tests {
     use super::*;
     use crate::context::Context;
     use crate::limiter::Limiter;
-    use crate::rule::Rule;
+    use crate::rule::{Algorithm, Rule};
 
     fn told(names: impl Iterator<Item = String>) -> Vec<(String, u64)> {
         let limiter = Limiter::builder().build().unwrap();
@@ -95,7 +93,8 @@ mod tests {
                 limiter.check_blocking(&Check::new(&rule, "k")).unwrap();
             }
         });
-        context.told().iter().map(|told| (told.shown_name().to_owned(), told.remaining)).collect()
+        let name = |told: &Told| told.item.name.trim_matches('"').to_owned();
+        context.told().iter().map(|told| (name(told), told.remaining)).collect()
     }
 
     #[test]

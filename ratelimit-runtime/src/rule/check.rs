@@ -101,6 +101,12 @@ impl<'a> Check<'a> {
         self.cost
     }
 
+    /// Whether they are those of the call, and not the rule's.
+    #[cfg(feature = "tower")]
+    pub(crate) const fn has_own_numbers(&self) -> bool {
+        self.numbers.is_some()
+    }
+
     /// The numbers in force.
     pub fn algorithm(&self) -> Algorithm {
         self.numbers.unwrap_or(self.rule.algorithm)

@@ -13,6 +13,8 @@ use once_cell::sync::OnceCell;
 use crate::algo::{Plan, Resolution};
 use crate::error::ConfigError;
 use crate::identity::Seed;
+#[cfg(feature = "tower")]
+use crate::web::FieldItem;
 
 pub use self::algorithm::{Algorithm, Rate};
 pub use self::check::Check;
@@ -85,6 +87,9 @@ pub struct Rule {
     /// Where it is written.
     place: &'static Location<'static>,
     registered: OnceCell<Result<(), ConfigError>>,
+    /// What header fields tell of it on every call; made at the first of them.
+    #[cfg(feature = "tower")]
+    item: OnceCell<Arc<FieldItem>>,
 }
 
 impl Rule {
@@ -124,6 +129,8 @@ impl Rule {
             seed: OnceCell::new(),
             place: Location::caller(),
             registered: OnceCell::new(),
+            #[cfg(feature = "tower")]
+            item: OnceCell::new(),
         }
     }
 
@@ -147,6 +154,12 @@ impl Rule {
     pub const fn hide_fields(mut self) -> Self {
         self.hides_fields = true;
         self
+    }
+
+    /// What header fields tell of the rule, whatever is decided.
+    #[cfg(feature = "tower")]
+    pub(crate) fn field_item(&self, make: impl FnOnce() -> FieldItem) -> &Arc<FieldItem> {
+        self.item.get_or_init(|| Arc::new(make()))
     }
 
     /// Whether no header fields tell of the rule.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use sfv::{KeyRef, ListSerializer, StringRef};
+use http::HeaderName;
+use sfv::{ItemSerializer, KeyRef, StringRef};
 
 use crate::context::Told;
 use crate::rule::Algorithm;
@@ -25,73 +26,113 @@ pub enum Fields {
     XRateLimit,
 }
 
+/// What the fields tell of a rule on every call.
+#[derive(Debug)]
+pub(crate) struct FieldItem {
+    /// A string of a structured field.
+    pub(crate) name: String,
+    /// The name and the numbers: an entry of a list.
+    policy: String,
+    window_s: u64,
+}
+
+impl FieldItem {
+    /// Of a rule with this name, if it may be shown.
+    pub(crate) fn new(name: Option<&str>, algorithm: Algorithm) -> Self {
+        // A name that a structured field cannot hold is as good as none.
+        let name = name.and_then(|name| StringRef::from_str(name).ok());
+        let name = name.unwrap_or(StringRef::constant("default"));
+        let (mut written, mut policy) = (String::new(), String::new());
+        let window_s = window_s(algorithm);
+        let _ = ItemSerializer::with_buffer(&mut written).bare_item(name);
+        let _ = ItemSerializer::with_buffer(&mut policy)
+            .bare_item(name)
+            .parameter(KeyRef::constant("q"), number(algorithm.limit()))
+            .parameter(KeyRef::constant("w"), number(window_s));
+        Self { name: written, policy, window_s }
+    }
+}
+
+static POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+static DRAFT_11: HeaderName = HeaderName::from_static("ratelimit");
+static DRAFT_6: [HeaderName; 3] = [
+    HeaderName::from_static("ratelimit-limit"),
+    HeaderName::from_static("ratelimit-remaining"),
+    HeaderName::from_static("ratelimit-reset"),
+];
+static X: [HeaderName; 3] = [
+    HeaderName::from_static("x-ratelimit-limit"),
+    HeaderName::from_static("x-ratelimit-remaining"),
+    HeaderName::from_static("x-ratelimit-reset"),
+];
+
 impl Fields {
     /// Hands out the names and values for what was told about a request: of each name once.
-    pub(crate) fn write(self, told: &[Told], mut put: impl FnMut(&'static str, &str)) {
+    pub(crate) fn write(self, told: &[Told], mut put: impl FnMut(&'static HeaderName, &str)) {
         let Some(least) = least(told) else { return };
-        let (limit, remaining, reset) = (least.limit, least.remaining, least.reset_s());
-        let mut put_number =
-            |name, number: u64| put(name, itoa::Buffer::new().format(number));
         match self {
-            Self::Draft11 => draft_11(told, put),
+            Self::Draft11 => {
+                put(&POLICY, &list(told, |list, told| list.push_str(&told.item.policy)));
+                put(&DRAFT_11, &list(told, write_left));
+            }
             Self::Draft6 => {
-                put_number("ratelimit-limit", limit);
-                put_number("ratelimit-remaining", remaining);
-                if let Some(reset) = reset {
-                    put_number("ratelimit-reset", reset);
-                }
-                put("ratelimit-policy", &draft_6_policies(told));
+                put_numbers(&DRAFT_6, least, &mut put);
+                let policy = |list: &mut String, told: &Told| {
+                    let _ = write!(list, "{};w={}", told.limit, told.item.window_s);
+                };
+                put(&POLICY, &list(told, policy));
             }
-            Self::XRateLimit => {
-                put_number("x-ratelimit-limit", limit);
-                put_number("x-ratelimit-remaining", remaining);
-                if let Some(reset) = reset {
-                    put_number("x-ratelimit-reset", reset);
-                }
-            }
+            Self::XRateLimit => put_numbers(&X, least, put),
         }
     }
 }
 
-fn draft_6_policies(told: &[Told]) -> String {
-    let mut policies = String::new();
-    for told in told {
-        let comma = if policies.is_empty() { "" } else { ", " };
-        let _ = write!(policies, "{comma}{};w={}", told.limit, window_s(told.algorithm));
+/// The limit, what is left, and in how many seconds there is more.
+fn put_numbers(
+    names: &'static [HeaderName; 3],
+    told: &Told,
+    mut put: impl FnMut(&'static HeaderName, &str),
+) {
+    let numbers = [Some(told.limit), Some(told.remaining), told.reset_s()];
+    for (name, number) in names.iter().zip(numbers) {
+        if let Some(number) = number {
+            put(name, itoa::Buffer::new().format(number));
+        }
     }
-    policies
 }
 
-fn draft_11(told: &[Told], mut put: impl FnMut(&'static str, &str)) {
+/// A list with one entry for each rule.
+fn list(told: &[Told], write: impl Fn(&mut String, &Told)) -> String {
     // Room for most lists, so that they do not grow word by word.
-    let mut text = String::with_capacity(64 * told.len());
-    let mut policies = ListSerializer::with_buffer(&mut text);
+    let mut list = String::with_capacity(64 * told.len());
     for told in told {
-        let _ = policies
-            .bare_item(name(told))
-            .parameter(KeyRef::constant("q"), number(told.limit))
-            .parameter(KeyRef::constant("w"), number(window_s(told.algorithm)));
-    }
-    put("ratelimit-policy", &text);
-    text.clear();
-    let mut limits = ListSerializer::with_buffer(&mut text);
-    for told in told {
-        let limit =
-            limits.bare_item(name(told)).parameter(KeyRef::constant("r"), number(told.remaining));
-        if let Some(reset) = told.reset_s() {
-            let _ = limit.parameter(KeyRef::constant("t"), number(reset));
+        if !list.is_empty() {
+            list.push_str(", ");
         }
+        write(&mut list, told);
     }
-    put("ratelimit", &text);
+    list
 }
 
-fn name(told: &Told) -> &StringRef {
-    StringRef::from_str(told.shown_name()).unwrap_or(StringRef::constant("default"))
+/// What is left, and when there is more. This changes with each call, and is no more than digits behind
+/// the name.
+fn write_left(list: &mut String, told: &Told) {
+    list.push_str(&told.item.name);
+    let mut parameter = |name: &str, value: u64| {
+        list.push_str(name);
+        list.push_str(itoa::Buffer::new().format(value.min(MAX_INTEGER)));
+    };
+    parameter(";r=", told.remaining);
+    if let Some(reset) = told.reset_s() {
+        parameter(";t=", reset);
+    }
 }
 
 /// Structured fields have integers of 15 digits at most.
+const MAX_INTEGER: u64 = 999_999_999_999_999;
+
 fn number(number: u64) -> sfv::Integer {
-    sfv::Integer::try_from(number).unwrap_or(sfv::Integer::MAX)
+    sfv::Integer::try_from(number.min(MAX_INTEGER)).unwrap_or(sfv::Integer::MAX)
 }
 
 /// The rule that stops the client first.

@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 
+use http::HeaderName;
+
 use super::{Answers, ClientIp, Fields, Request};
 use crate::context::{Context, ContextBuilder};
 use crate::error::{Mistake, RateLimitError};
@@ -256,7 +258,7 @@ impl Settings {
 
     /// Hands out the header fields for what was decided. What is there already, from a service
     /// behind, gives way: it is about budgets of its own.
-    pub(crate) fn fields(&self, context: &Context, mut put: impl FnMut(&'static str, &str)) {
+    pub(crate) fn fields(&self, context: &Context, mut put: impl FnMut(&'static HeaderName, &str)) {
         let told = context.told();
         for fields in &self.fields {
             fields.write(&told, &mut put);

@@ -9,6 +9,7 @@ mod request;
 
 pub use self::address::ClientIp;
 pub use self::answer::{Answers, Body};
+pub(crate) use self::fields::FieldItem;
 pub use self::fields::Fields;
 pub use self::layer::RateLimitLayer;
 pub(crate) use self::layer::Settings;

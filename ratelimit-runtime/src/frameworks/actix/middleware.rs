@@ -71,7 +71,7 @@ where
             if is_outermost {
                 settings.fields(&context, |name, value| {
                     if let Ok(value) = HeaderValue::from_str(value) {
-                        fields.insert(HeaderName::from_static(name), value);
+                        fields.insert(HeaderName::from_static(name.as_str()), value);
                     }
                 });
             }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Task, Poll, ready};
 
-use http::{HeaderName, HeaderValue, Response};
+use http::{HeaderMap, HeaderValue, Response};
 use pin_project_lite::pin_project;
 use tokio::task::futures::TaskLocalFuture;
 
@@ -24,7 +24,7 @@ pin_project! {
     pub struct RateLimitFuture<F: Future> {
         #[pin]
         response: Kind<F>,
-        // Of the outermost layer, which tells what was decided.
+        // Whose header fields tell what was decided.
         tell: Option<Arc<Settings>>,
     }
 }
@@ -38,17 +38,16 @@ pin_project! {
 }
 
 impl<F: Future> RateLimitFuture<F> {
-    pub(super) fn called(context: Context, response: F) -> Self {
-        Self { response: Kind::Called { response: context.around(response) }, tell: None }
+    pub(super) fn called(context: Context, response: F, tell: Option<Arc<Settings>>) -> Self {
+        Self { response: Kind::Called { response: context.around(response) }, tell }
     }
 
-    pub(super) fn deciding(context: Context, response: Deciding<F>) -> Self {
-        Self { response: Kind::Deciding { response: context.around(response) }, tell: None }
-    }
-
-    /// Writes the header fields for what was decided.
-    pub(super) fn telling(self, settings: Arc<Settings>) -> Self {
-        Self { tell: Some(settings), ..self }
+    pub(super) fn deciding(
+        context: Context,
+        response: Deciding<F>,
+        tell: Option<Arc<Settings>>,
+    ) -> Self {
+        Self { response: Kind::Deciding { response: context.around(response) }, tell }
     }
 }
 
@@ -64,19 +63,25 @@ where
             KindProjection::Called { response } => response.poll(task),
             KindProjection::Deciding { response } => response.poll(task),
         })?;
-        let context = match this.response.project() {
-            KindProjection::Called { response } => response.take_value(),
-            KindProjection::Deciding { response } => response.take_value(),
-        };
-        if let Some((settings, context)) = this.tell.take().zip(context) {
-            settings.fields(&context, |name, value| {
-                if let Ok(value) = HeaderValue::from_str(value) {
-                    response.headers_mut().insert(HeaderName::from_static(name), value);
-                }
-            });
+        if let Some(settings) = this.tell.take() {
+            let context = match this.response.project() {
+                KindProjection::Called { response } => response.take_value(),
+                KindProjection::Deciding { response } => response.take_value(),
+            };
+            tell(&settings, context, response.headers_mut());
         }
         Poll::Ready(Ok(response))
     }
+}
+
+/// Writes the header fields for what was decided.
+fn tell(settings: &Settings, context: Option<Context>, headers: &mut HeaderMap) {
+    let Some(context) = context else { return };
+    settings.fields(&context, |name, value| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    });
 }
 
 impl<F: Future> fmt::Debug for RateLimitFuture<F> {

@@ -49,28 +49,24 @@ where
         let context = self.settings.context(&web::Request::of_http(&request), outer);
         request.extensions_mut().insert(context.clone());
 
-        let future = if self.settings.has_rules() {
-            // The one that was polled is ready, and its clone may not be.
-            let clone = self.inner.clone();
-            let mut inner = mem::replace(&mut self.inner, clone);
-            let (settings, of_request) = (self.settings.clone(), context.clone());
-            let response = async move {
-                match settings.decide(&of_request).await {
-                    Ok(()) => inner.call(request).await,
-                    Err(error) => Ok(Res::refusal(error)),
-                }
-            };
-            RateLimitFuture::deciding(context, Box::pin(response))
-        } else {
+        let tell = (is_outermost && self.settings.tells()).then(|| self.settings.clone());
+
+        if !self.settings.has_rules() {
             // Called at once, so that nothing need be cloned: services are often large.
             let response = context.clone().scope_blocking(|| self.inner.call(request));
-            RateLimitFuture::called(context, response)
-        };
-        if is_outermost && self.settings.tells() {
-            future.telling(self.settings.clone())
-        } else {
-            future
+            return RateLimitFuture::called(context, response, tell);
         }
+        // The one that was polled is ready, and its clone may not be.
+        let clone = self.inner.clone();
+        let mut inner = mem::replace(&mut self.inner, clone);
+        let (settings, of_request) = (self.settings.clone(), context.clone());
+        let response = async move {
+            match settings.decide(&of_request).await {
+                Ok(()) => inner.call(request).await,
+                Err(error) => Ok(Res::refusal(error)),
+            }
+        };
+        RateLimitFuture::deciding(context, Box::pin(response), tell)
     }
 }
 
