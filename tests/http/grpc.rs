@@ -209,6 +209,30 @@ async fn a_layer_limits_a_whole_service() {
     }
 }
 
+#[tokio::test]
+async fn one_router_refuses_each_protocol_in_its_own() {
+    let window = Duration::from_mins(1);
+    let rule = Rule::new("grpc-and-http", Algorithm::FixedWindow { limit: 2, window });
+    let contexts = HealthServer::new(Contexts { limiter: limiter() });
+    let router = tonic::service::Routes::new(contexts)
+        .into_axum_router()
+        .route("/http", axum::routing::get(async || "ok"))
+        .layer(layer().limiter(limiter()).limit(rule, Context::ip_key));
+    let address = serve_router(router);
+    let http = async || {
+        let ask = client::get("/http");
+        tokio::task::spawn_blocking(move || ask.to(address)).await.unwrap()
+    };
+    let channel = Channel::from_shared(format!("http://{address}")).unwrap();
+    let mut grpc = HealthClient::new(channel.connect().await.unwrap());
+    assert_eq!(http().await.status, 200);
+    check(&mut grpc, "", None).await.unwrap();
+    let refused = http().await;
+    refused.is_refusal();
+    assert_eq!(refused.header("content-type"), "application/problem+json");
+    is_refusal(&check(&mut grpc, "", None).await.unwrap_err());
+}
+
 /// A service of which the budget is that of an HTTP handler too.
 struct Shared {
     limiter: Limiter,

@@ -1,59 +1,92 @@
 //! The response of a layer that does not let a request pass.
 
 use bytes::Bytes;
-use http::Response;
+use http::{HeaderMap, Response};
 use http_body_util::combinators::{BoxBody, UnsyncBoxBody};
 use http_body_util::{BodyExt, Full};
 
 use crate::error::RateLimitError;
 
 /// A body in which a layer can say that a request was not admitted: that of axum, that of tonic,
-/// those of `http-body-util`, a `String`, or one of your own, made from
-/// [`RateLimitError::http_response`].
+/// those of `http-body-util`, a `String`, or one of your own.
 #[diagnostic::on_unimplemented(
     message = "the rate limit layer cannot answer in a `{Self}`",
     label = "not a body of axum, tonic or http-body-util",
     note = "the features `axum` and `tonic` bring theirs; for one of your own, implement `RefusalBody`"
 )]
-pub trait RefusalBody: Sized {
-    /// The whole response.
-    fn refusal(error: RateLimitError) -> Response<Self>;
+pub trait RefusalBody {
+    /// The body that is this text, which may be empty.
+    fn of_text(text: String) -> Self;
 }
 
 impl RefusalBody for String {
-    fn refusal(error: RateLimitError) -> Response<Self> {
-        error.http_response()
+    fn of_text(text: String) -> Self {
+        text
     }
 }
 
 impl RefusalBody for Full<Bytes> {
-    fn refusal(error: RateLimitError) -> Response<Self> {
-        error.http_response().map(Self::from)
+    fn of_text(text: String) -> Self {
+        Self::from(text)
     }
 }
 
 impl<E: 'static> RefusalBody for BoxBody<Bytes, E> {
-    fn refusal(error: RateLimitError) -> Response<Self> {
-        Full::refusal(error).map(|body| Self::new(body.map_err(|never| match never {})))
+    fn of_text(text: String) -> Self {
+        Self::new(Full::of_text(text).map_err(|never| match never {}))
     }
 }
 
 impl<E: 'static> RefusalBody for UnsyncBoxBody<Bytes, E> {
-    fn refusal(error: RateLimitError) -> Response<Self> {
-        Full::refusal(error).map(|body| Self::new(body.map_err(|never| match never {})))
+    fn of_text(text: String) -> Self {
+        Self::new(Full::of_text(text).map_err(|never| match never {}))
     }
 }
 
 #[cfg(feature = "axum")]
 impl RefusalBody for axum::body::Body {
-    fn refusal(error: RateLimitError) -> Response<Self> {
-        axum::response::IntoResponse::into_response(error)
+    fn of_text(text: String) -> Self {
+        Self::from(text)
     }
 }
 
 #[cfg(feature = "tonic")]
 impl RefusalBody for tonic::body::Body {
-    fn refusal(error: RateLimitError) -> Response<Self> {
-        tonic::Status::from(error).into_http()
+    fn of_text(text: String) -> Self {
+        Self::new(Full::<Bytes>::of_text(text))
+    }
+}
+
+/// In which protocol a request is to be answered: one router can serve both.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Protocol {
+    Http,
+    #[cfg(feature = "tonic")]
+    Grpc,
+}
+
+impl Protocol {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        #[cfg(feature = "tonic")]
+        if let Some(media_type) = headers.get(http::header::CONTENT_TYPE)
+            && media_type.as_bytes().starts_with(b"application/grpc")
+        {
+            return Self::Grpc;
+        }
+        #[cfg(not(feature = "tonic"))]
+        let _ = headers;
+        Self::Http
+    }
+
+    /// The whole response.
+    pub(super) fn refuse<B: RefusalBody>(self, error: RateLimitError) -> Response<B> {
+        match self {
+            Self::Http => error.http_response().map(B::of_text),
+            #[cfg(feature = "tonic")]
+            Self::Grpc => {
+                let status = tonic::Status::from(error).into_http::<()>();
+                status.map(|()| B::of_text(String::new()))
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ use http::{Request, Response};
 use tower_service::Service;
 
 use super::future::RateLimitFuture;
-use super::refusal::RefusalBody;
+use super::refusal::{Protocol, RefusalBody};
 use crate::context::Context;
 use crate::web::{self, RateLimitLayer, Settings};
 
@@ -60,10 +60,11 @@ where
         let clone = self.inner.clone();
         let mut inner = mem::replace(&mut self.inner, clone);
         let (settings, of_request) = (self.settings.clone(), context.clone());
+        let protocol = Protocol::of(request.headers());
         let response = async move {
             match settings.decide(&of_request).await {
                 Ok(()) => inner.call(request).await,
-                Err(error) => Ok(Res::refusal(error)),
+                Err(error) => Ok(protocol.refuse(error)),
             }
         };
         RateLimitFuture::deciding(context, Box::pin(response), tell)
