@@ -79,6 +79,10 @@ impl Protocol {
     }
 
     /// The whole response.
+    #[cfg_attr(
+        not(feature = "tonic"),
+        expect(clippy::needless_pass_by_value, reason = "as with it")
+    )]
     pub(super) fn refuse<B: RefusalBody>(self, error: RateLimitError) -> Response<B> {
         match self {
             Self::Http => error.http_response().map(B::of_text),
