@@ -3,7 +3,7 @@
 /// All of it in one piece of memory, which is copied from whatever types a framework has: cheaper than
 /// a clone of a map of headers, and than to keep the memory of the whole connection.
 ///
-/// A list of names and values, each behind its length. Names are in lower case.
+/// A list of names and values, behind their lengths. Names are in lower case.
 #[derive(Default)]
 pub(crate) struct Head {
     bytes: Vec<u8>,
@@ -13,16 +13,15 @@ pub(crate) struct Head {
 const METHOD: &str = ":method";
 const PATH: &str = ":path";
 
-/// Before each text stands its length in so many bytes.
-const LENGTH: usize = size_of::<u32>();
+/// In so many bytes the two lengths stand before a name and its value.
+const LENGTHS: usize = size_of::<u64>();
 
 impl Head {
     /// With room for so many headers, which are so long in all.
     #[cfg(feature = "tower")]
     pub(crate) fn with_room(headers: usize, bytes: usize, method: &str, path: &str) -> Self {
         let ours = METHOD.len() + method.len() + PATH.len() + path.len();
-        let mut head =
-            Self { bytes: Vec::with_capacity((headers + 2) * 2 * LENGTH + ours + bytes) };
+        let mut head = Self { bytes: Vec::with_capacity((headers + 2) * LENGTHS + ours + bytes) };
         head.push(METHOD, method.as_bytes());
         head.push(PATH, path.as_bytes());
         head
@@ -33,8 +32,8 @@ impl Head {
         // No server reads that much; what does not fit is not there.
         let lengths = u32::try_from(name.len()).ok().zip(u32::try_from(value.len()).ok());
         if let Some((of_name, of_value)) = lengths {
-            self.bytes.extend_from_slice(&of_name.to_ne_bytes());
-            self.bytes.extend_from_slice(&of_value.to_ne_bytes());
+            let lengths = u64::from(of_name) << 32 | u64::from(of_value);
+            self.bytes.extend_from_slice(&lengths.to_ne_bytes());
             self.bytes.extend_from_slice(name.as_bytes());
             self.bytes.extend_from_slice(value);
         }
@@ -72,18 +71,18 @@ impl Head {
     fn pairs(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let mut rest = &*self.bytes;
         std::iter::from_fn(move || {
-            let (of_name, behind) = rest.split_first_chunk()?;
-            let (of_value, behind) = behind.split_first_chunk()?;
-            let (name, behind) = behind.split_at_checked(length(*of_name))?;
-            let (value, behind) = behind.split_at_checked(length(*of_value))?;
+            let (lengths, behind) = rest.split_first_chunk()?;
+            let lengths = u64::from_ne_bytes(*lengths);
+            let (name, behind) = behind.split_at_checked(length(lengths >> 32))?;
+            let (value, behind) = behind.split_at_checked(length(lengths & u64::from(u32::MAX)))?;
             rest = behind;
             Some((std::str::from_utf8(name).ok()?, value))
         })
     }
 }
 
-fn length(bytes: [u8; LENGTH]) -> usize {
-    usize::try_from(u32::from_ne_bytes(bytes)).unwrap_or(usize::MAX)
+fn length(length: u64) -> usize {
+    usize::try_from(length).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
