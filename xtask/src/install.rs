@@ -19,6 +19,8 @@ const PACKAGES: &[Package] = &[
     // A client and a gateway for tests over HTTP.
     Package { name: "curl", present: || exists("curl") },
     Package { name: "nginx-light", present: || Path::new("/usr/sbin/nginx").exists() },
+    // Builds libFuzzer.
+    Package { name: "g++", present: || exists("c++") },
     // Moves the wall clock of one test process.
     Package { name: "libfaketime", present: has_libfaketime },
 ];
