@@ -15,6 +15,7 @@ mod axum;
 mod client;
 mod contexts;
 mod cors;
+mod dual_stack;
 mod fields;
 mod grammar;
 mod grpc;
