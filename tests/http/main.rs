@@ -25,6 +25,7 @@ mod nginx;
 mod refusals;
 mod site;
 mod tonic;
+mod wrk;
 
 use ratelimit_kit::{Clock, Limiter, ManualClock, OnError};
 

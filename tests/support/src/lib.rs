@@ -1,5 +1,5 @@
-//! What tests of this workspace share: real servers, alone, in clusters and under sentinels; nginx;
-//! a proxy and a stub for what real servers and networks seldom do; processes of their own, a wall
+//! What tests of this workspace share: real servers, alone, in clusters and under sentinels; nginx
+//! and wrk; a proxy and a stub for what real servers and networks seldom do; processes of their own, a wall
 //! clock that can be moved, and load over HTTP.
 //!
 //! A crate and not a `mod support;` of each test file: it is compiled once instead of once per
@@ -42,6 +42,7 @@ mod stub;
 mod tls;
 mod unique;
 mod wait;
+mod wrk;
 
 pub use self::cluster::{Cluster, Resharding};
 pub use self::fake_clock::FakeClock;
@@ -55,3 +56,4 @@ pub use self::server::{Server, ServerBuilder};
 pub use self::stub::{Call, Reply, Stub};
 pub use self::tls::Tls;
 pub use self::unique::unique;
+pub use self::wrk::Wrk;
