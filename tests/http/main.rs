@@ -19,6 +19,7 @@ mod dual_stack;
 mod fields;
 mod grammar;
 mod grpc;
+mod hint;
 mod hostile;
 mod load;
 mod nginx;
