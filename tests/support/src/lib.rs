@@ -1,6 +1,6 @@
 //! What tests of this workspace share: real servers, alone, in clusters and under sentinels; nginx
-//! and wrk; a proxy and a stub for what real servers and networks seldom do; processes of their own, a wall
-//! clock that can be moved, and load over HTTP, and what is logged.
+//! and wrk; a proxy and a stub for what real servers and networks seldom do; processes of their own,
+//! a wall clock that can be moved, load over HTTP, and what is logged.
 //!
 //! A crate and not a `mod support;` of each test file: it is compiled once instead of once per
 //! test binary, an unused helper is no warning, and every package of the workspace can use it. It
