@@ -15,10 +15,12 @@ mod axum;
 mod client;
 mod contexts;
 mod cors;
+mod dual_stack;
 mod examples;
 mod fields;
 mod grammar;
 mod grpc;
+mod hint;
 mod hostile;
 mod load;
 mod names;
@@ -26,6 +28,7 @@ mod nginx;
 mod refusals;
 mod site;
 mod tonic;
+mod wrk;
 
 use ratelimit_kit::{Clock, Limiter, ManualClock, OnError};
 

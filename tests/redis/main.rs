@@ -18,7 +18,6 @@
 )]
 
 mod calls;
-mod log;
 #[path = "../it/machine.rs"]
 mod machine;
 mod measure;

@@ -4,10 +4,9 @@ use std::error::Error;
 use std::fmt::Write as _;
 
 use ratelimit_kit::{Check, Limiter, OnError, RateLimitError};
-use test_support::{Flavor, Link, Node, Reply, Server, Stub};
+use test_support::{Flavor, Link, Log, Node, Reply, Server, Stub};
 
 use crate::calls::{block_on, window};
-use crate::log::Log;
 
 const USER: &str = "app";
 const PASSWORD: &str = "S3cr3t!pw";

@@ -3,10 +3,9 @@
 use std::thread;
 
 use ratelimit_kit::{OnError, Rule};
-use test_support::{Flavor, Link, Node, Server};
+use test_support::{Flavor, Link, Log, Node, Server};
 
 use crate::calls::{Told, call, connected, on, window};
-use crate::log::Log;
 use crate::wait::{ms, secs, until};
 
 const GONE: &str = "the rate limit store does not answer";

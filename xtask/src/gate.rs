@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::cmd::{capture, cargo, run as must};
 use crate::steps::Steps;
-use crate::{Result, deny, features, install, lua, packages, servers, workspace};
+use crate::{Result, deny, features, fuzz, install, lua, packages, servers, workspace};
 
 /// Brings what is missing on the machine, then runs every check; the cheap ones come first.
 pub(crate) fn run() -> Result {
@@ -18,6 +18,8 @@ pub(crate) fn run() -> Result {
     steps.step("features", features::check)?;
     steps.step("tests", tests)?;
     steps.step("soak", soak)?;
+    // Always the same inputs, whatever else is found elsewhere: half a minute, and as much to build it.
+    steps.step("fuzz", || fuzz::run(fuzz::RUNS, Some(1)))?;
     steps.step("doc tests", doc_tests)?;
     steps.step("docs", docs)?;
     steps.step("packages", packages::check)?;

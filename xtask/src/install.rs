@@ -16,9 +16,12 @@ struct Package {
 const PACKAGES: &[Package] = &[
     Package { name: "redis-server", present: || exists("redis-server") },
     Package { name: "lua-check", present: || exists("luacheck") },
-    // A client and a gateway for tests over HTTP.
+    // A client, a gateway and load for tests over HTTP.
     Package { name: "curl", present: || exists("curl") },
     Package { name: "nginx-light", present: || Path::new("/usr/sbin/nginx").exists() },
+    Package { name: "wrk", present: || Path::new("/usr/bin/wrk").exists() },
+    // Builds libFuzzer.
+    Package { name: "g++", present: || exists("c++") },
     // Moves the wall clock of one test process.
     Package { name: "libfaketime", present: has_libfaketime },
 ];

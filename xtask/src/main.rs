@@ -10,6 +10,7 @@ mod ci;
 mod cmd;
 mod deny;
 mod features;
+mod fuzz;
 mod gate;
 mod install;
 mod lua;
@@ -20,8 +21,10 @@ mod steps;
 mod vectors;
 mod workspace;
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use lexopt::prelude::*;
 
@@ -38,6 +41,8 @@ Usage: cargo xtask COMMAND
                     run a folder of vector files (default: tests/vectors)
   soak [--seconds N] [--seed N] [--only server|sentinel|cluster]
                     ten minutes of load on Redis while things happen to it: docs/reliability.md
+  fuzz [--runs N] [--seed N]
+                    try a million inputs on the walk over addresses (libFuzzer)
   bless             rewrite the expected compiler messages and the expansion snapshots
   lint-lua          check the composed Lua scripts with luacheck
   deny              check the dependencies: bans, licences, sources
@@ -51,6 +56,7 @@ enum Chore {
     Servers { dir: Option<OsString> },
     Vectors { args: Vec<OsString> },
     Soak { args: Vec<OsString> },
+    Fuzz { runs: u64, seed: Option<u32> },
     Bless,
     LintLua,
     Deny,
@@ -68,6 +74,7 @@ fn main() -> ExitCode {
         Chore::Servers { dir } => servers::run(dir),
         Chore::Vectors { args } => vectors::run(args),
         Chore::Soak { args } => soak::run(args),
+        Chore::Fuzz { runs, seed } => fuzz::run(runs, seed),
         Chore::Bless => bless::run(),
         Chore::LintLua => lua::lint(),
         Chore::Deny => deny::run(),
@@ -98,6 +105,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
         "vectors" => Chore::Vectors { args: parser.raw_args().map_err(|e| usage(&e))?.collect() },
         // And so does the soak.
         "soak" => Chore::Soak { args: parser.raw_args().map_err(|e| usage(&e))?.collect() },
+        "fuzz" => fuzz_args(&mut parser)?,
         "bless" => Chore::Bless,
         "lint-lua" => Chore::LintLua,
         "deny" => Chore::Deny,
@@ -109,6 +117,25 @@ fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
         Some(Short('h') | Long("help")) => Ok(Chore::Help),
         Some(extra) => Err(usage(&extra.unexpected())),
     }
+}
+
+fn fuzz_args(parser: &mut lexopt::Parser) -> Result<Chore> {
+    let (mut runs, mut seed) = (fuzz::RUNS, None);
+    while let Some(arg) = parser.next().map_err(|e| usage(&e))? {
+        match arg {
+            Short('h') | Long("help") => return Ok(Chore::Help),
+            Long("runs") => runs = number(parser)?,
+            Long("seed") => seed = Some(number(parser)?),
+            other => return Err(usage(&other.unexpected())),
+        }
+    }
+    Ok(Chore::Fuzz { runs, seed })
+}
+
+fn number<N: FromStr<Err: Error + Send + Sync + 'static>>(
+    parser: &mut lexopt::Parser,
+) -> Result<N> {
+    parser.value().and_then(|value| value.parse()).map_err(|e| usage(&e))
 }
 
 fn dir(parser: &mut lexopt::Parser) -> Result<Option<OsString>> {

@@ -26,6 +26,7 @@ impl FromRequest for Use {
 /// Its thread ends with the process.
 pub(super) fn serve(site: Site) -> SocketAddr {
     let limiter = web::Data::new(site.limiter);
+    let on = site.on;
     let layer = site.layer.clone().unwrap_or_default();
     let app = move || {
         App::new()
@@ -50,7 +51,7 @@ pub(super) fn serve(site: Site) -> SocketAddr {
     };
     let (tell, address) = mpsc::channel();
     thread::spawn(move || {
-        let server = HttpServer::new(app).workers(1).disable_signals().bind("127.0.0.1:0").unwrap();
+        let server = HttpServer::new(app).workers(1).disable_signals().bind(on).unwrap();
         tell.send(server.addrs()[0]).unwrap();
         actix_web::rt::System::new().block_on(server.run())
     });

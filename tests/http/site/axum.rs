@@ -23,17 +23,17 @@ impl FromRequestParts<Limiter> for Use {
 }
 
 pub(super) fn serve(site: Site) -> SocketAddr {
-    let knows_peer = site.knows_peer;
-    serve_router(router(site), knows_peer)
+    let (knows_peer, on) = (site.knows_peer, site.on);
+    serve_router(router(site), knows_peer, on)
 }
 
 /// Its thread ends with the process.
-pub(super) fn serve_router(router: Router, knows_peer: bool) -> SocketAddr {
+pub(super) fn serve_router(router: Router, knows_peer: bool, on: &'static str) -> SocketAddr {
     let (tell, address) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let listener = tokio::net::TcpListener::bind(on).await.unwrap();
             tell.send(listener.local_addr().unwrap()).unwrap();
             if knows_peer {
                 let service = router.into_make_service_with_connect_info::<SocketAddr>();

@@ -22,6 +22,8 @@ pub(crate) struct Site {
     pub(crate) inner: RateLimitLayer,
     /// Whether the framework knows the peer's address, where one can choose.
     pub(crate) knows_peer: bool,
+    /// Where it listens.
+    pub(crate) on: &'static str,
 }
 
 impl Site {
@@ -30,7 +32,8 @@ impl Site {
     }
 
     pub(crate) fn without_layer(limiter: Limiter) -> Self {
-        Self { limiter, layer: None, inner: RateLimitLayer::new(), knows_peer: true }
+        let on = "127.0.0.1:0";
+        Self { limiter, layer: None, inner: RateLimitLayer::new(), knows_peer: true, on }
     }
 
     /// Serves it with each framework in turn; nothing is shared but the limiter, if the closure
@@ -49,5 +52,5 @@ impl Site {
 
 /// Serves any router of axum.
 pub(crate) fn serve_router(router: ::axum::Router) -> SocketAddr {
-    axum::serve_router(router, true)
+    axum::serve_router(router, true, "127.0.0.1:0")
 }

@@ -27,7 +27,7 @@ pub(super) fn serve(site: Site) -> SocketAddr {
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let listener = tokio::net::TcpListener::bind(site.on).await.unwrap();
             tell.send(listener.local_addr().unwrap()).unwrap();
             let service = service(&site);
             loop {

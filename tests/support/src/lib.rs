@@ -1,6 +1,6 @@
-//! What tests of this workspace share: real servers, alone, in clusters and under sentinels; nginx;
-//! a proxy and a stub for what real servers and networks seldom do; processes of their own, a wall
-//! clock that can be moved, and load over HTTP.
+//! What tests of this workspace share: real servers, alone, in clusters and under sentinels; nginx
+//! and wrk; a proxy and a stub for what real servers and networks seldom do; processes of their own,
+//! a wall clock that can be moved, load over HTTP, and what is logged.
 //!
 //! A crate and not a `mod support;` of each test file: it is compiled once instead of once per
 //! test binary, an unused helper is no warning, and every package of the workspace can use it. It
@@ -29,6 +29,7 @@ mod fake_clock;
 mod flavor;
 mod lacking;
 mod load;
+mod log;
 mod login;
 mod nginx;
 mod node;
@@ -42,11 +43,13 @@ mod stub;
 mod tls;
 mod unique;
 mod wait;
+mod wrk;
 
 pub use self::cluster::{Cluster, Resharding};
 pub use self::fake_clock::FakeClock;
 pub use self::flavor::Flavor;
 pub use self::load::{Hit, Load, Picture};
+pub use self::log::Log;
 pub use self::nginx::Nginx;
 pub use self::node::{Link, Node, NodeBuilder};
 pub use self::proxy::{Lane, Proxy};
@@ -55,3 +58,4 @@ pub use self::server::{Server, ServerBuilder};
 pub use self::stub::{Call, Reply, Stub};
 pub use self::tls::Tls;
 pub use self::unique::unique;
+pub use self::wrk::Wrk;

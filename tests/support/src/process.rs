@@ -27,6 +27,11 @@ impl Process {
         self.0.try_wait().ok().flatten()
     }
 
+    /// Waits for its end, which it comes to by itself.
+    pub(crate) fn end(mut self) -> ExitStatus {
+        self.0.wait().unwrap()
+    }
+
     /// Sends a signal by name, such as `STOP`.
     pub(crate) fn signal(&self, name: &str) {
         // A shell has `kill` built in; a program of that name is not on every machine.

@@ -1,5 +1,4 @@
-//! What everybody in this process writes who logs. The log is the process's, so tests that read it
-//! have one of their own.
+//! What is logged.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -8,27 +7,37 @@ use tracing_subscriber::fmt::MakeWriter;
 
 /// All of it, at the most talkative level.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
+pub struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// From here on.
-    pub(crate) fn start() -> Self {
+    /// By everybody in this process from here on. There is one such log, so tests that read it have a
+    /// process of their own.
+    pub fn start() -> Self {
         let log = Self::default();
-        tracing_subscriber::fmt()
-            .with_max_level(tracing::Level::TRACE)
-            .with_writer(log.clone())
-            .with_ansi(false)
-            .init();
+        tracing::subscriber::set_global_default(log.subscriber()).unwrap();
         log
     }
 
+    /// By this thread during some work.
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        tracing::subscriber::with_default(self.subscriber(), work)
+    }
+
+    fn subscriber(&self) -> impl tracing::Subscriber + Send + Sync + use<> {
+        tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_writer(self.clone())
+            .with_ansi(false)
+            .finish()
+    }
+
     /// What was written so far.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 
     /// The lines so far that say this.
-    pub(crate) fn lines(&self, saying: &str) -> Vec<String> {
+    pub fn lines(&self, saying: &str) -> Vec<String> {
         let text = self.text();
         text.lines().filter(|line| line.contains(saying)).map(str::to_owned).collect()
     }
