@@ -70,19 +70,24 @@ impl Outcome {
     }
 }
 
+/// Whether answers let the call go on: no enforced rule refuses it.
+#[inline]
+pub(crate) fn admits(checks: &[Check<'_>], answers: &Answers) -> bool {
+    checks.iter().zip(answers).all(|(check, answer)| answer.allowed || check.is_shadow())
+}
+
+/// How long to wait before the work: the longest delay of the enforced leaky buckets.
+#[inline]
+pub(crate) fn delay(checks: &[Check<'_>], answers: &Answers) -> Duration {
+    let enforced = checks.iter().zip(answers).filter(|(check, _)| !check.is_shadow());
+    Duration::from_millis(enforced.map(|(_, answer)| answer.delay_ms).max().unwrap_or_default())
+}
+
 impl Decision {
     /// The decision that a store's answers are.
-    #[inline]
     pub(crate) fn new(checks: &[Check<'_>], answers: &Answers) -> Self {
-        let outcomes = match (checks, &**answers) {
-            // Nearly always, and made where it stays: the moves cost more than the rest.
-            ([check], [answer]) => SmallVec::from_buf([Outcome::new(check, *answer)]),
-            (checks, answers) => checks
-                .iter()
-                .zip(answers)
-                .map(|(check, answer)| Outcome::new(check, *answer))
-                .collect(),
-        };
+        let outcomes = checks.iter().zip(answers);
+        let outcomes = outcomes.map(|(check, answer)| Outcome::new(check, *answer)).collect();
         Self { outcomes, degraded: None }
     }
 

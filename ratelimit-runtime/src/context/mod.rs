@@ -13,10 +13,10 @@ use std::sync::Arc;
 #[cfg(feature = "tower")]
 use tokio::task::futures::TaskLocalFuture;
 
-use crate::decision::Decision;
 use crate::key::Key;
 use crate::key::functions::V6_BITS;
 use crate::rule::Check;
+use crate::store::Answers;
 
 pub(crate) use self::head::Head;
 pub use self::key::{Device, Header, Ip, Method, Path, Tenant, User};
@@ -120,21 +120,21 @@ impl Context {
         CURRENT.scope(self, future)
     }
 
-    /// Keeps what a decision says, for the headers of the response.
+    /// Keeps what a store answers, for the headers of the response.
     #[inline]
     #[cfg_attr(not(feature = "tower"), expect(clippy::missing_const_for_fn, reason = "as with it"))]
-    pub(crate) fn tell(checks: &[Check<'_>], decision: &Decision) {
+    pub(crate) fn tell(checks: &[Check<'_>], answers: &Answers) {
         #[cfg(feature = "tower")]
         let _ = CURRENT.try_with(|context| {
             let Some(kept) = &context.outermost().told else { return };
-            let told = checks.iter().zip(decision.outcomes());
+            let told = checks.iter().zip(answers);
             let shown =
-                told.filter(|(check, outcome)| !outcome.shadow && !check.rule().hides_fields());
+                told.filter(|(check, _)| !check.is_shadow() && !check.rule().hides_fields());
             let mut kept = kept.lock();
-            shown.for_each(|(check, outcome)| Told::new(check, outcome).keep_in(&mut kept));
+            shown.for_each(|(check, answer)| Told::new(check, answer).keep_in(&mut kept));
         });
         #[cfg(not(feature = "tower"))]
-        let _ = (checks, decision);
+        let _ = (checks, answers);
     }
 
     /// Forgets what was kept: no decision can be made for this request, so nothing holds.

@@ -2,11 +2,10 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::time::Duration;
 
 use smallvec::SmallVec;
 
-use crate::decision::Outcome;
+use crate::algo::Answer;
 use crate::rule::Check;
 use crate::web::FieldItem;
 
@@ -27,24 +26,25 @@ pub(crate) struct Told {
     allowed: bool,
     /// Until the call is admitted, if it was not; else until all is there again. `None`: no wait
     /// will do.
-    wait: Option<Duration>,
+    wait_ms: Option<u64>,
 }
 
 impl Told {
-    pub(super) fn new(check: &Check<'_>, outcome: &Outcome) -> Self {
+    pub(super) fn new(check: &Check<'_>, answer: &Answer) -> Self {
         let rule = check.rule();
         // Only a name that a person wrote.
         let name = rule.has_written_name().then(|| rule.name());
         let item = || FieldItem::new(name, check.algorithm());
         let item =
             if check.has_own_numbers() { Arc::new(item()) } else { rule.field_item(item).clone() };
-        let wait = if outcome.allowed { Some(outcome.reset_after) } else { outcome.retry_after };
+        let wait_ms =
+            if answer.allowed { Some(answer.reset_after_ms) } else { answer.retry_after_ms };
         Self {
             item,
-            limit: outcome.limit,
-            remaining: outcome.remaining,
-            allowed: outcome.allowed,
-            wait,
+            limit: answer.limit,
+            remaining: answer.remaining,
+            allowed: answer.allowed,
+            wait_ms,
         }
     }
 
@@ -66,17 +66,19 @@ impl Told {
 
     /// In how many seconds there is more, rounded up: so a client that waits is not too early.
     pub(crate) fn reset_s(&self) -> Option<u64> {
-        self.wait.map(|wait| wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
+        self.wait_ms.map(|ms| ms.div_ceil(1_000))
     }
 
     /// The rule that stops the client first comes first; of several, the one that stops it longest.
-    pub(crate) fn rank(&self) -> (bool, u64, Reverse<(bool, Option<Duration>)>) {
-        (self.allowed, self.remaining, Reverse((self.wait.is_none(), self.wait)))
+    pub(crate) fn rank(&self) -> (bool, u64, Reverse<(bool, Option<u64>)>) {
+        (self.allowed, self.remaining, Reverse((self.wait_ms.is_none(), self.wait_ms)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::context::Context;
     use crate::limiter::Limiter;

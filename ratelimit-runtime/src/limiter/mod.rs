@@ -15,7 +15,7 @@ use self::fallback::Fallback;
 use self::health::Health;
 use crate::clock::Clock;
 use crate::context::Context;
-use crate::decision::{Decision, Degraded};
+use crate::decision::{self, Decision, Degraded};
 use crate::driver;
 use crate::error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
 use crate::key::Key;
@@ -104,16 +104,23 @@ impl Limiter {
         admit(driver::block_on(self.decide_later(checks))?)
     }
 
-    /// Like [`check_all`](Self::check_all), if it takes no waiting: the delay of the call. The decision
-    /// itself is not handed on, because to move it is a good part of what it costs.
+    /// Like [`check_all`](Self::check_all), if it takes no waiting: the delay of the call. There is no
+    /// decision when it is admitted, because to move one is a good part of what it costs.
     pub(crate) fn check_all_now(
         &self,
         checks: &[Check<'_>],
     ) -> Option<Result<Duration, RateLimitError>> {
-        Some(match self.decide_now(checks)? {
-            Ok(decision) if decision.allowed() => Ok(decision.delay()),
-            Ok(decision) => Err(Refusal::new(decision).into()),
-            Err(error) => Err(error),
+        let applied = match self.validated(checks) {
+            Ok(applied) if applied.is_empty() => return Some(Ok(Duration::ZERO)),
+            Ok(applied) => applied,
+            Err(error) => return Some(Err(error)),
+        };
+        Some(match self.shared.store.decide_now(&applied)? {
+            Ok(answers) if decision::admits(&applied, &answers) => {
+                self.answered(&applied, &answers);
+                Ok(decision::delay(&applied, &answers))
+            }
+            answers => self.conclude(&applied, answers).and_then(admit).map(|made| made.delay()),
         })
     }
 
@@ -223,18 +230,28 @@ impl Limiter {
     }
 
     /// The decision, if it takes no waiting.
-    #[inline]
     fn decide_now(&self, checks: &[Check<'_>]) -> Option<Result<Decision, RateLimitError>> {
-        let applied = self.applied(checks);
-        if applied.is_empty() {
-            return Some(Ok(Decision::unasked()));
-        }
-        if let Err(mistake) = validate(&applied) {
-            telemetry::mistaken(&mistake);
-            return Some(Err(mistake.into()));
-        }
+        let applied = match self.validated(checks) {
+            Ok(applied) if applied.is_empty() => return Some(Ok(Decision::unasked())),
+            Ok(applied) => applied,
+            Err(error) => return Some(Err(error)),
+        };
         let answers = self.shared.store.decide_now(&applied)?;
         Some(self.conclude(&applied, answers))
+    }
+
+    /// The checks that count, if there is no mistake in them.
+    #[inline]
+    fn validated<'c>(
+        &self,
+        checks: &'c [Check<'c>],
+    ) -> Result<Cow<'c, [Check<'c>]>, RateLimitError> {
+        let applied = self.applied(checks);
+        if let Err(mistake) = validate(&applied) {
+            telemetry::mistaken(&mistake);
+            return Err(mistake.into());
+        }
+        Ok(applied)
     }
 
     async fn in_time<T>(
@@ -247,7 +264,6 @@ impl Limiter {
             .unwrap_or(Err(StoreError::Deadline { deadline }))
     }
 
-    #[inline]
     fn conclude(
         &self,
         checks: &[Check<'_>],
@@ -255,14 +271,18 @@ impl Limiter {
     ) -> Result<Decision, RateLimitError> {
         match answers {
             Ok(answers) => {
-                self.shared.health.answered();
-                let decision = Decision::new(checks, &answers);
-                telemetry::decided(&decision);
-                Context::tell(checks, &decision);
-                Ok(decision)
+                self.answered(checks, &answers);
+                Ok(Decision::new(checks, &answers))
             }
             Err(cause) => self.degrade(checks, cause),
         }
+    }
+
+    /// The store has answered.
+    #[inline]
+    fn answered(&self, checks: &[Check<'_>], answers: &Answers) {
+        self.shared.health.answered();
+        tell(checks, answers);
     }
 
     /// Decides without the store: the strictest of the applied rules' answers counts.
@@ -287,14 +307,18 @@ impl Limiter {
         }
         let answers = self.shared.fallback.decide(checks).map_err(Mistake::Config)?;
         telemetry::degraded(checks, Some(Degraded::Local), &cause);
-        let decision = Decision::new(checks, &answers).without_store(Degraded::Local, cause);
-        telemetry::decided(&decision);
-        Context::tell(checks, &decision);
-        Ok(decision)
+        tell(checks, &answers);
+        Ok(Decision::new(checks, &answers).without_store(Degraded::Local, cause))
     }
 }
 
+/// Counts what was decided, and keeps it for the header fields of the response.
 #[inline]
+fn tell(checks: &[Check<'_>], answers: &Answers) {
+    telemetry::decided(checks, answers);
+    Context::tell(checks, answers);
+}
+
 fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
     if decision.allowed() { Ok(decision) } else { Err(Refusal::new(decision).into()) }
 }

@@ -1,10 +1,11 @@
 //! Without the feature: nothing is told.
 
-use crate::decision::{Decision, Degraded};
+use crate::decision::Degraded;
 use crate::error::{Mistake, StoreError};
 use crate::rule::{Check, Rule};
+use crate::store::Answers;
 
-pub(crate) const fn decided(_: &Decision) {}
+pub(crate) const fn decided(_: &[Check<'_>], _: &Answers) {}
 
 pub(crate) const fn degraded(_: &[Check<'_>], _: Option<Degraded>, _: &StoreError) {}
 

@@ -6,19 +6,20 @@ use std::time::Instant;
 
 use metrics::{counter, gauge, histogram};
 
-use crate::decision::{Decision, Degraded};
+use crate::decision::Degraded;
 use crate::error::{Mistake, StoreError};
 use crate::rule::{Check, Rule};
+use crate::store::Answers;
 
 /// What each rule said about a call.
-pub(crate) fn decided(decision: &Decision) {
-    for outcome in decision.outcomes() {
-        let word = match (outcome.allowed, outcome.shadow) {
+pub(crate) fn decided(checks: &[Check<'_>], answers: &Answers) {
+    for (check, answer) in checks.iter().zip(answers) {
+        let word = match (answer.allowed, check.is_shadow()) {
             (true, _) => "admitted",
             (false, false) => "refused",
             (false, true) => "shadowed",
         };
-        let rule = outcome.rule().to_owned();
+        let rule = check.rule().name().to_owned();
         counter!("ratelimit_checks_total", "rule" => rule, "outcome" => word).increment(1);
     }
 }
