@@ -142,10 +142,10 @@ impl Call {
     pub fn run(&mut self) -> Run {
         // Where it is: to move it would take as long as to decide it.
         match self.start() {
-            Ok(Start::Admitted) => Run::decided(Ok(())),
+            Ok(Start::Admitted) => Run::admitted(),
             Ok(Start::Sleep(delay)) => Run::waiting(mem::take(self).sleep(delay)),
             Ok(Start::Ask) => Run::waiting(mem::take(self).ask()),
-            Err(error) => Run::decided(Err(error)),
+            Err(error) => Run::limited(error),
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -21,16 +20,19 @@ pub struct Run {
 }
 
 enum State {
-    Waiting(Waiting),
+    Admitted,
     /// Until the first poll.
-    Decided(Result<(), RateLimitError>),
-    /// After the last.
-    Told,
+    Limited(Option<RateLimitError>),
+    Waiting(Waiting),
 }
 
 impl Run {
-    pub(super) const fn decided(how: Result<(), RateLimitError>) -> Self {
-        Self { state: State::Decided(how) }
+    pub(super) const fn admitted() -> Self {
+        Self { state: State::Admitted }
+    }
+
+    pub(super) const fn limited(error: RateLimitError) -> Self {
+        Self { state: State::Limited(Some(error)) }
     }
 
     pub(super) fn waiting(
@@ -45,12 +47,13 @@ impl Future for Run {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if let State::Waiting(waiting) = &mut self.state {
-            return waiting.as_mut().poll(context);
-        }
-        match mem::replace(&mut self.state, State::Told) {
-            State::Decided(how) => Poll::Ready(how),
-            State::Told | State::Waiting(_) => Poll::Pending,
+        match &mut self.state {
+            State::Admitted => Poll::Ready(Ok(())),
+            // Nothing is left of the error only when this is polled after its end.
+            State::Limited(error) => {
+                error.take().map_or(Poll::Pending, |error| Poll::Ready(Err(error)))
+            }
+            State::Waiting(waiting) => waiting.as_mut().poll(context),
         }
     }
 }
