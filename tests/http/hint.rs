@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::IpAddr;
+use std::sync::Barrier;
 use std::thread;
 
 use axum::http::{Request, Response};
@@ -16,17 +17,19 @@ const HINT: &str = "all requests seem to come from one private address";
 fn hints(how: ClientIp, peers: [&'static str; 4]) -> Vec<String> {
     let log = Log::default();
     let layer = RateLimitLayer::new().client_ip(how);
+    let all_have_asked = Barrier::new(peers.len());
     thread::scope(|scope| {
         for peer in peers {
-            let (log, layer) = (&log, layer.clone());
+            let (log, layer, all_have_asked) = (&log, layer.clone(), &all_have_asked);
             let peer: IpAddr = peer.parse().unwrap();
-            scope.spawn(move || log.during(|| requests(&layer, peer)));
+            scope.spawn(move || log.during(|| requests(&layer, peer, all_have_asked)));
         }
     });
     log.lines(HINT)
 }
 
-fn requests(layer: &RateLimitLayer, peer: IpAddr) {
+/// After the first, a thread waits until all have made theirs: none may be done before another begins.
+fn requests(layer: &RateLimitLayer, peer: IpAddr, all_have_asked: &Barrier) {
     let service =
         layer.clone().peer(move |_| Some(peer)).layer(service_fn(|_: Request<()>| async {
             Ok::<_, Infallible>(Response::new(String::new()))
@@ -39,6 +42,9 @@ fn requests(layer: &RateLimitLayer, peer: IpAddr) {
             .header("forwarded", format!("for={claimed}"));
         let answer = block_on(service.clone().oneshot(request.body(()).unwrap()));
         assert_eq!(answer.unwrap().status(), 200);
+        if n == 0 {
+            all_have_asked.wait();
+        }
     }
 }
 
