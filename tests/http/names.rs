@@ -1,8 +1,6 @@
 //! Rules of layers and of functions that have one name: on purpose, or by mistake.
 
 use std::convert::Infallible;
-use std::io;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -11,6 +9,7 @@ use axum::routing::get as route;
 use ratelimit_kit::{
     Algorithm, Context, Limiter, Mode, RateLimitError, RateLimitLayer, Rule, rate_limit,
 };
+use test_support::Log;
 use tower::{Layer, ServiceExt, service_fn};
 
 use crate::client::get;
@@ -124,20 +123,6 @@ fn one_place_can_be_configured_anew() {
     }
 }
 
-/// What is written to the log.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[test]
 fn the_log_names_both_places_once() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -151,18 +136,15 @@ fn the_log_names_both_places_once() {
         runtime.block_on(async { [ask().await.status(), ask().await.status()] })
     };
     let log = Log::default();
-    let lines = log.clone();
-    let subscriber = tracing_subscriber::fmt().with_writer(move || lines.clone()).finish();
-    let (one, other) = tracing::subscriber::with_default(subscriber, || {
+    let (one, other) = log.during(|| {
         let one = line!() + 1;
         assert_eq!(status(Rule::new("names-log", of(5))), [200, 200]);
         let other = line!() + 1;
         assert_eq!(status(Rule::new("names-log", of(6))), [500, 500]);
         (one, other)
     });
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    let told: Vec<&str> = log.lines().filter(|line| line.contains("one name")).collect();
-    let [told] = told[..] else { panic!("{log}") };
+    let told = log.lines("one name");
+    let [told] = &told[..] else { panic!("{told:?}") };
     for line in [one, other] {
         assert!(told.contains(&format!("tests/http/names.rs:{line}:")), "{told}");
     }
