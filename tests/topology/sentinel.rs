@@ -1,15 +1,12 @@
 //! The primary of the moment, as Sentinels say or as a name leads to it.
 
-use std::io;
 use std::net::TcpListener;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ratelimit_kit::{Check, Degraded, Limiter, OnError, Rule, StoreError};
-use test_support::{Flavor, Proxy, Sentinels, Server, unique};
-use tracing_subscriber::util::SubscriberInitExt;
+use test_support::{Flavor, Log, Proxy, Sentinels, Server, unique};
 
 use crate::algorithms::{HOUR, Kind, ms, rule, secs};
 use crate::calls::{Call, Caller, Told};
@@ -32,7 +29,7 @@ fn admitted(limiter: &Limiter, rule: &Rule) -> bool {
 fn through_a_failover(limiter: &Limiter, new: &Server, failover: impl FnOnce() + Send) {
     const DEADLINE: Duration = ms(50);
     let rule = many();
-    let lines = Arc::new(AtomicUsize::new(0));
+    let log = Log::default();
     let (tell, told) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(move || {
@@ -42,11 +39,10 @@ fn through_a_failover(limiter: &Limiter, new: &Server, failover: impl FnOnce() +
             until(LONG, "the new primary counts", || new.calls("evalsha") >= before + 5);
             tell.send(announced.elapsed()).unwrap();
         });
-        // The lines about calls are written by the thread that makes them.
-        let _logged = Lines(Arc::clone(&lines)).subscriber().set_default();
         let mut slow = 0;
         let resumed = loop {
-            let call = Call::make(limiter, &[Check::new(&rule, "key")]);
+            // The lines about calls are written by the thread that makes them.
+            let call = log.during(|| Call::make(limiter, &[Check::new(&rule, "key")]));
             let fine = matches!(call.told, Told::Admitted | Told::Degraded(Degraded::Open));
             assert!(fine, "{call:?}");
             // On a busy machine a thread may be late by itself, and not again and again.
@@ -61,29 +57,8 @@ fn through_a_failover(limiter: &Limiter, new: &Server, failover: impl FnOnce() +
         assert!(resumed < secs(2), "{resumed:?}");
     });
     assert!(admitted(limiter, &rule));
-    assert!(lines.load(Ordering::Relaxed) <= 20);
-}
-
-/// Counts what is logged.
-#[derive(Clone)]
-struct Lines(Arc<AtomicUsize>);
-
-impl Lines {
-    fn subscriber(self) -> impl tracing::Subscriber + Send + Sync {
-        tracing_subscriber::fmt().with_writer(move || self.clone()).finish()
-    }
-}
-
-impl io::Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A line is written at once.
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    let lines = log.lines("ratelimit");
+    assert!(lines.len() <= 20, "{lines:?}");
 }
 
 /// Sentinels make the replica the primary. The old one stays up, and takes calls for ten seconds
