@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use axum::Router;
 use ratelimit_kit::{ClientIp, Context, RateLimitLayer, Request};
+use tower::ServiceExt;
 
 use crate::client::{self, Ask, ask, get};
 use crate::limiter;
@@ -158,4 +159,32 @@ fn paths_are_whole_inside_of_routers() {
     let address = crate::site::serve_router(router);
     assert_eq!(client::get("/a/c?d").to(address).body, "/a/c");
     assert_eq!(client::get("/b/b/c").to(address).body, "/b/b/c");
+}
+
+/// A handler may ask its own router for something: that is a request of its own.
+#[test]
+fn a_request_within_a_request_is_another_one() {
+    let seen = || {
+        axum::routing::get(async || {
+            let context = Context::current().unwrap();
+            let path = context.path().unwrap().to_owned();
+            format!("{path} {:?} {:?}", context.user(), context.header("x-n"))
+        })
+    };
+    let user = |of: &Request<'_>| of.header("x-user-id").map(str::to_owned);
+    let inner = Router::new().route("/b", seen()).layer(RateLimitLayer::new().user(user));
+    let ask = inner.clone();
+    let outer = async move || {
+        let request = axum::http::Request::get("/b").header("x-n", "2");
+        let response = ask.oneshot(request.body(axum::body::Body::empty()).unwrap()).await.unwrap();
+        let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
+        let context = Context::current().unwrap();
+        let own = format!("{} {:?}", context.path().unwrap(), context.user());
+        format!("{own}, {}", String::from_utf8(body.to_vec()).unwrap())
+    };
+    let router = Router::new().route("/a", axum::routing::get(outer));
+    let router = router.layer(RateLimitLayer::new().user(user));
+    let address = crate::site::serve_router(router);
+    let answer = client::get("/a").header("x-user-id", "ann").header("x-n", "1").to(address);
+    assert_eq!(answer.body, r#"/a Some("ann"), /b None Some([50])"#);
 }

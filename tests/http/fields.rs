@@ -169,6 +169,47 @@ fn only_what_was_decided_is_told() {
 }
 
 #[test]
+fn numbers_of_a_call_are_told_of_that_call_alone() {
+    static RULE: Rule = Rule::new("plan", bucket(5));
+    const fn bucket(capacity: u64) -> Algorithm {
+        Algorithm::TokenBucket { capacity, refill: Rate::per_second(1) }
+    }
+    let limiter = limiter();
+    let policies = |numbers: Option<u64>| {
+        let limiter = limiter.clone();
+        let service = layer().fields([Fields::Draft6, Fields::Draft11]);
+        let service = service.layer(service_fn(move |_: Request<()>| {
+            let check = Check::new(&RULE, "k").cost(0);
+            let check = match numbers {
+                Some(capacity) => check.numbers(bucket(capacity)),
+                None => check,
+            };
+            limiter.check_blocking(&check).unwrap();
+            ready(Ok::<_, Infallible>(Response::new(String::new())))
+        }));
+        let response = block_on(service.oneshot(Request::new(()))).unwrap();
+        let field = |name| {
+            let mut values = response.headers().get_all(name).iter();
+            let value = values.next().unwrap().to_str().unwrap().to_owned();
+            assert!(values.next().is_none(), "{name} twice");
+            value
+        };
+        // Of two fields of one name the later form counts.
+        (field("ratelimit-policy"), field("ratelimit-limit"))
+    };
+    let told = |policy: &str, limit: &str| (policy.to_owned(), limit.to_owned());
+    assert_eq!(policies(Some(7)), told(r#""plan";q=7;w=7"#, "7"));
+    assert_eq!(policies(None), told(r#""plan";q=5;w=5"#, "5"));
+    assert_eq!(policies(Some(9)), told(r#""plan";q=9;w=9"#, "9"));
+    assert_eq!(policies(None), told(r#""plan";q=5;w=5"#, "5"));
+    // Integers of these fields have 15 digits.
+    let most = "999999999999999";
+    let (policy, limit) = policies(Some(9_007_199_254_740_991));
+    assert_eq!(policy, format!(r#""plan";q={most};w={most}"#));
+    assert_eq!(limit, "9007199254740991");
+}
+
+#[test]
 fn names_that_a_field_cannot_hold() {
     let window = Duration::from_mins(1);
     let rule = |name| Rule::new(name, Algorithm::FixedWindow { limit: 9, window });

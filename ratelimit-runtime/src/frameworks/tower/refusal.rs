@@ -58,20 +58,21 @@ impl RefusalBody for tonic::body::Body {
 }
 
 /// In which protocol a request is to be answered: one router can serve both.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Protocol {
     Http,
+    /// With the media type of the request: that of gRPC-Web is another.
     #[cfg(feature = "tonic")]
-    Grpc,
+    Grpc(http::HeaderValue),
 }
 
 impl Protocol {
     pub(super) fn of(headers: &HeaderMap) -> Self {
         #[cfg(feature = "tonic")]
         if let Some(media_type) = headers.get(http::header::CONTENT_TYPE)
-            && media_type.as_bytes().starts_with(b"application/grpc")
+            && is_grpc(media_type.as_bytes())
         {
-            return Self::Grpc;
+            return Self::Grpc(media_type.clone());
         }
         #[cfg(not(feature = "tonic"))]
         let _ = headers;
@@ -87,10 +88,38 @@ impl Protocol {
         match self {
             Self::Http => error.http_response().map(B::of_text),
             #[cfg(feature = "tonic")]
-            Self::Grpc => {
-                let status = tonic::Status::from(error).into_http::<()>();
-                status.map(|()| B::of_text(String::new()))
+            Self::Grpc(media_type) => {
+                let mut response = tonic::Status::from(error).into_http::<()>();
+                response.headers_mut().insert(http::header::CONTENT_TYPE, media_type);
+                response.map(|()| B::of_text(String::new()))
             }
+        }
+    }
+}
+
+/// `application/grpc`, `application/grpc+proto`, `application/grpc-web-text` and the like.
+#[cfg(feature = "tonic")]
+fn is_grpc(media_type: &[u8]) -> bool {
+    const GRPC: &[u8] = b"application/grpc";
+    media_type.split_at_checked(GRPC.len()).is_some_and(|(start, rest)| {
+        let ends = rest.first().is_none_or(|next| !next.is_ascii_alphanumeric());
+        start.eq_ignore_ascii_case(GRPC) && ends
+    })
+}
+
+#[cfg(all(test, feature = "tonic"))]
+mod tests {
+    use super::is_grpc;
+
+    #[test]
+    fn what_is_grpc() {
+        let are = ["application/grpc", "Application/gRPC+proto", "application/grpc-web-text+proto"];
+        let are = are.into_iter().chain(["application/grpc;charset=utf-8", "application/grpc "]);
+        are.for_each(|is| assert!(is_grpc(is.as_bytes()), "{is}"));
+        for is_not in
+            ["", "application/grp", "application/grpcx", "application/json", "grpc", "\u{e9}"]
+        {
+            assert!(!is_grpc(is_not.as_bytes()), "{is_not}");
         }
     }
 }
