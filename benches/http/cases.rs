@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use ratelimit_kit::{RateLimitError, RateLimitLayer, rate_limit};
+use ratelimit_kit::{Algorithm, Context, Rate, RateLimitError, RateLimitLayer, Rule, rate_limit};
 use tower_governor::GovernorLayer;
 use tower_governor::governor::GovernorConfigBuilder;
 use tower_layer::Identity;
@@ -33,12 +33,18 @@ pub(super) fn all() -> Result<Vec<(&'static str, Router)>, Box<dyn Error>> {
     let with_headers = governor.use_headers().finish().ok_or("a configuration of governor's")?;
     let of_bare = || Router::new().route("/", get(bare));
     let ours = |layer| Router::new().route("/", get(by_address)).layer(layer);
+    let of_layer = || {
+        let refill = Rate::per_second(1_000_000);
+        let rule = Rule::new("layer", Algorithm::TokenBucket { capacity: 1_000_000_000, refill });
+        RateLimitLayer::new().fields([]).limit(rule, Context::ip_key)
+    };
     Ok(vec![
         ("bare handler", of_bare()),
         ("a layer that does nothing", of_bare().layer(Identity::new())),
         ("annotated, no layer", Router::new().route("/", get(annotated))),
         ("annotated by `@ip`, no fields", ours(RateLimitLayer::new().fields([]))),
         ("annotated by `@ip`, fields", ours(RateLimitLayer::new())),
+        ("a rule of the layer, by address", of_bare().layer(of_layer())),
         ("tower_governor by address", of_bare().layer(GovernorLayer::new(plain))),
         ("tower_governor, headers", of_bare().layer(GovernorLayer::new(with_headers))),
     ])

@@ -248,7 +248,10 @@ impl Settings {
                 of.rule.register_made().map_err(Mistake::Config)?;
             }
         }
-        limiter.check_all(&checks).await.map(|_| ())
+        match limiter.check_all_now(&checks) {
+            Some(decided) => decided.map(|_| ()),
+            None => limiter.check_all_later(&checks).await.map(|_| ()),
+        }
     }
 
     /// Whether there are header fields to write.
