@@ -13,15 +13,14 @@ pub(crate) struct Head {
 const METHOD: &str = ":method";
 const PATH: &str = ":path";
 
-/// In so many bytes the two lengths stand before a name and its value.
-const LENGTHS: usize = size_of::<u64>();
-
 impl Head {
     /// With room for so many headers, which are so long in all.
     #[cfg(feature = "tower")]
     pub(crate) fn with_room(headers: usize, bytes: usize, method: &str, path: &str) -> Self {
+        // The two lengths before a name and its value.
+        let lengths = size_of::<u64>();
         let ours = METHOD.len() + method.len() + PATH.len() + path.len();
-        let mut head = Self { bytes: Vec::with_capacity((headers + 2) * LENGTHS + ours + bytes) };
+        let mut head = Self { bytes: Vec::with_capacity((headers + 2) * lengths + ours + bytes) };
         head.push(METHOD, method.as_bytes());
         head.push(PATH, path.as_bytes());
         head
