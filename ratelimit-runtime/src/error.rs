@@ -160,8 +160,11 @@ pub enum Mistake {
     },
     /// The key uses something of a request, like `@ip`, and there is no request's
     /// [`Context`](crate::Context), or none that has it: a layer or middleware of the framework sets
-    /// it.
-    #[error("the key of rate limit `{rule}` needs the context of a request, and there is none")]
+    /// it, and has to know the peer's address for `@ip`.
+    #[error(
+        "the key of rate limit `{rule}` needs the context of a request, with the client's address for \
+         `@ip`: is a layer around what is called, and does it know the peer?"
+    )]
     NoContext {
         /// The rule's name.
         rule: String,

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 
 use axum::Router;
-use ratelimit_kit::{ClientIp, Context, RateLimitLayer, Request};
+use axum::extract::connect_info::MockConnectInfo;
+use ratelimit_kit::{ClientIp, Context, RateLimitError, RateLimitLayer, Request, rate_limit};
+use test_support::Log;
 use tower::ServiceExt;
 
 use crate::client::{self, Ask, ask, get};
@@ -91,6 +93,26 @@ fn without_a_layer_there_is_no_budget_to_share() {
     });
 }
 
+/// A 500 says nothing to clients; who runs the service finds out from the log, and in one line.
+#[test]
+fn what_is_missing_is_logged_once() {
+    #[rate_limit(name = "contexts-logged", key = "@ip", capacity = 5, refill = 1)]
+    fn limited() -> Result<(), RateLimitError> {
+        Ok(())
+    }
+    let log = Log::default();
+    log.during(|| {
+        for _ in 0..100 {
+            assert_eq!(limited().unwrap_err().http_status(), 500);
+        }
+    });
+    let lines = log.lines("its calls do not run");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    for part in ["ERROR", "`contexts-logged`", "is a layer around", "does it know the peer"] {
+        assert!(lines[0].contains(part), "{part}: {lines:?}");
+    }
+}
+
 #[test]
 fn without_the_peer_only_its_address_is_missing() {
     let site = || Site {
@@ -112,6 +134,18 @@ fn without_the_peer_only_its_address_is_missing() {
     let address = site.on_axum();
     get("/ip").to(address).is_our_mistake();
     assert_eq!(get("/user").to(address).status, 200);
+}
+
+/// What axum has for tests.
+#[tokio::test]
+async fn a_peer_that_is_a_mock() {
+    let ip = || axum::routing::get(async || format!("{:?}", Context::current().unwrap().ip()));
+    let mock = MockConnectInfo(SocketAddr::from(([192, 0, 2, 1], 4711)));
+    let app = Router::new().route("/", ip()).layer(RateLimitLayer::new()).layer(mock);
+    let request = axum::http::Request::get("/").body(axum::body::Body::empty()).unwrap();
+    let response = app.oneshot(request).await.unwrap();
+    let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
+    assert_eq!(&body[..], b"Some(192.0.2.1)");
 }
 
 #[test]

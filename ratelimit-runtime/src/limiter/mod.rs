@@ -334,7 +334,12 @@ fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
         return Err(error.into());
     }
     for (i, check) in checks.iter().enumerate() {
-        judge(check)?;
+        if let Err(mistake) = judge(check) {
+            if !mistake.is_callers() {
+                check.rule().log_mistake(&mistake);
+            }
+            return Err(mistake);
+        }
         let same = |other: &Check<'_>| {
             other.key().as_str() == check.key().as_str()
                 && other.rule().name() == check.rule().name()

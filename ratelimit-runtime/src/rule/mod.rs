@@ -7,6 +7,7 @@ mod registry;
 
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use once_cell::sync::OnceCell;
 
@@ -20,6 +21,9 @@ pub use self::algorithm::{Algorithm, Rate};
 pub use self::check::Check;
 pub(crate) use self::name::RuleName;
 use self::name::function_name;
+
+/// So many rules are logged whose calls do not run.
+const MAX_LINES: usize = 1_000;
 
 /// What a rule does with the calls that are over its limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -87,6 +91,8 @@ pub struct Rule {
     /// Where it is written.
     place: &'static Location<'static>,
     registered: OnceCell<Result<(), ConfigError>>,
+    /// Whether the log has been told that its calls do not run.
+    logged: OnceCell<()>,
     /// What header fields tell of it on every call; made at the first of them.
     #[cfg(feature = "tower")]
     item: OnceCell<Arc<FieldItem>>,
@@ -129,6 +135,7 @@ impl Rule {
             seed: OnceCell::new(),
             place: Location::caller(),
             registered: OnceCell::new(),
+            logged: OnceCell::new(),
             #[cfg(feature = "tower")]
             item: OnceCell::new(),
         }
@@ -154,6 +161,18 @@ impl Rule {
     pub const fn hide_fields(mut self) -> Self {
         self.hides_fields = true;
         self
+    }
+
+    /// Logs, once, why calls do not run: clients are not told, and an error type of the user's may not
+    /// tell either.
+    #[cold]
+    pub(crate) fn log_mistake(&self, mistake: &impl std::error::Error) {
+        // Rules can be made for each call: then that is a rule each time.
+        static LINES: AtomicUsize = AtomicUsize::new(0);
+        let is_first = self.logged.set(()).is_ok();
+        if is_first && LINES.fetch_add(1, Ordering::Relaxed) < MAX_LINES {
+            tracing::error!(error = %mistake, "a rate limit is not set up right: its calls do not run");
+        }
     }
 
     /// What header fields tell of the rule, whatever is decided.

@@ -50,8 +50,7 @@ impl Rule {
         let met = *self.registered.get_or_init(meet);
         // Here no lock is held: what keeps the log may be limited too.
         if let Err(error) = met {
-            // Clients are not told, and an error type of the user's may not tell either.
-            tracing::error!(%error, "a rate limit is not set up: its calls do not run");
+            self.log_mistake(&error);
         }
         met
     }

@@ -10,6 +10,12 @@ pub(crate) fn of(extensions: &Extensions) -> Option<IpAddr> {
         let peer: &SocketAddr = peer;
         return Some(peer.ip());
     }
+    // What axum has for tests of handlers that ask for it.
+    #[cfg(feature = "axum")]
+    if let Some(axum::extract::connect_info::MockConnectInfo(peer)) = extensions.get() {
+        let peer: &SocketAddr = peer;
+        return Some(peer.ip());
+    }
     #[cfg(feature = "tonic")]
     if let Some(info) = extensions.get::<tonic::transport::server::TcpConnectInfo>() {
         return info.remote_addr().map(|peer| peer.ip());
