@@ -278,6 +278,7 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     use super::*;
+    use crate::__private::PER_CALL;
     use crate::clock::{Clock, ManualClock};
 
     static BUCKET: Rule =
@@ -419,6 +420,42 @@ mod tests {
         let mut call = call(&limiter(&clock));
         call.check(&OFF, Key::whole_rule()).cost(-1).capacity(-1);
         assert!(call.run_blocking().is_ok());
+    }
+
+    #[test]
+    fn what_only_watches_keeps_no_call_from_running() {
+        const EACH: Algorithm =
+            Algorithm::TokenBucket { capacity: PER_CALL, refill: Rate::per_second(1) };
+        static ENFORCED: Rule = Rule::new("each", EACH);
+        static WATCHED: Rule = Rule::new("each", EACH).mode(Mode::Shadow);
+        let clock = clock();
+        let watching =
+            Limiter::builder().clock(Clock::Manual(clock.clone())).embedded(Mode::Shadow);
+        for (limiter, rule) in [(limiter(&clock), &WATCHED), (watching, &ENFORCED)] {
+            let runs = |set: &dyn Fn(&mut Call)| {
+                let mut call = call(&limiter);
+                set(call.check(rule, Key::from("a")));
+                call.run_blocking().is_ok()
+            };
+            let numbers: [&dyn Fn(&mut Call); 4] = [
+                &|call| _ = call.capacity(-1),
+                &|call| _ = call.capacity(u64::MAX),
+                &|call| _ = call.capacity(5).refill(0),
+                &|call| _ = call.capacity(5).check(rule, Key::from("a")).capacity(5),
+            ];
+            for (n, set) in numbers.into_iter().enumerate() {
+                assert!(runs(set), "{n} of {rule:?}");
+            }
+        }
+        // Beside one that is enforced, that one counts.
+        let limiter = limiter(&clock);
+        let left = (0..6).filter(|_| {
+            let mut call = call(&limiter);
+            call.check(&WATCHED, Key::from("a")).capacity(-1);
+            call.check(&BUCKET, Key::from("watched beside"));
+            call.run_blocking().is_ok()
+        });
+        assert_eq!(left.count(), 5);
     }
 
     #[test]

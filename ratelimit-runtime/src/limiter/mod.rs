@@ -13,6 +13,7 @@ use std::time::Duration;
 pub use self::builder::LimiterBuilder;
 use self::fallback::Fallback;
 use self::health::Health;
+use crate::algo::Resolution;
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::decision::{self, Decision, Degraded};
@@ -209,7 +210,7 @@ impl Limiter {
         let checks = checks.iter().filter(on);
         let checks = checks.map(|check| if watches { check.only_watched() } else { check.clone() });
         // What only watches keeps no call from running, also when it makes no sense.
-        checks.filter(|check| !check.is_shadow() || judge(check).is_ok()).collect()
+        checks.filter(|check| !check.is_shadow() || makes_sense(check)).collect()
     }
 
     async fn decide(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
@@ -248,6 +249,9 @@ impl Limiter {
     ) -> Result<Cow<'c, [Check<'c>]>, RateLimitError> {
         let applied = self.applied(checks);
         if let Err(mistake) = validate(&applied) {
+            if applied.iter().all(Check::is_shadow) {
+                return Ok(Cow::Borrowed(&[]));
+            }
             telemetry::mistaken(&mistake);
             return Err(mistake.into());
         }
@@ -349,6 +353,11 @@ fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
         }
     }
     Ok(())
+}
+
+/// Whether a store can decide it.
+fn makes_sense(check: &Check<'_>) -> bool {
+    judge(check).is_ok() && check.plan(Resolution::Micros).is_ok()
 }
 
 /// Finds the mistakes in one check.
