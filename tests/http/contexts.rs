@@ -113,6 +113,34 @@ fn what_is_missing_is_logged_once() {
     }
 }
 
+/// Numbers that cannot be name no rule by themselves.
+#[test]
+fn numbers_that_cannot_be_are_logged_once() {
+    #[rate_limit(name = "contexts-large", algo = fixed_window, limit = u64::MAX - of, window = 60)]
+    fn large(of: u64) -> Result<(), RateLimitError> {
+        Ok(())
+    }
+    #[rate_limit(name = "contexts-negative", algo = fixed_window, limit = -of, window = 60)]
+    fn negative(of: i32) -> Result<(), RateLimitError> {
+        Ok(())
+    }
+    let log = Log::default();
+    log.during(|| {
+        for _ in 0..100 {
+            assert_eq!(large(1).unwrap_err().http_status(), 500);
+            assert_eq!(negative(1).unwrap_err().http_status(), 500);
+        }
+    });
+    let lines = log.lines("its calls do not run");
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for (line, parts) in lines
+        .iter()
+        .zip([["contexts-large", "more than the maximum"], ["contexts-negative", "is negative"]])
+    {
+        assert!(parts.iter().all(|part| line.contains(part)), "{parts:?}: {line}");
+    }
+}
+
 #[test]
 fn without_the_peer_only_its_address_is_missing() {
     let site = || Site {

@@ -200,6 +200,9 @@ impl Call {
             return Ok(Some(limiter));
         }
         if let Some(mistake) = &self.mistake {
+            if let Some(first) = self.checks.first().filter(|_| !mistake.is_callers()) {
+                first.rule().log_mistake(mistake);
+            }
             return Err(mistake.clone().into());
         }
         for check in self.checks.iter().filter(|check| !check.is_shadow()) {

@@ -293,6 +293,8 @@ impl Limiter {
     #[cold]
     fn degrade(&self, checks: &[Check<'_>], cause: StoreError) -> Result<Decision, RateLimitError> {
         if let StoreError::Config(error) = cause {
+            let wrong = checks.iter().filter(|check| check.plan(Resolution::Micros).is_err());
+            wrong.for_each(|check| check.rule().log_mistake(&error));
             return Err(Mistake::Config(error).into());
         }
         self.shared.health.failed(&cause);

@@ -171,7 +171,8 @@ impl Rule {
         static LINES: AtomicUsize = AtomicUsize::new(0);
         let is_first = self.logged.set(()).is_ok();
         if is_first && LINES.fetch_add(1, Ordering::Relaxed) < MAX_LINES {
-            tracing::error!(error = %mistake, "a rate limit is not set up right: its calls do not run");
+            let rule = self.name();
+            tracing::error!(rule, error = %mistake, "a rate limit is not set up right: its calls do not run");
         }
     }
 
