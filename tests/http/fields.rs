@@ -206,7 +206,28 @@ fn numbers_of_a_call_are_told_of_that_call_alone() {
     let most = "999999999999999";
     let (policy, limit) = policies(Some(9_007_199_254_740_991));
     assert_eq!(policy, format!(r#""plan";q={most};w={most}"#));
-    assert_eq!(limit, "9007199254740991");
+    assert_eq!(limit, most);
+}
+
+/// Draft 6 has the same integers, and is read by the same parsers.
+#[test]
+fn large_numbers_in_older_fields() {
+    let large = 9_007_199_254_740_991;
+    let bucket = Algorithm::TokenBucket { capacity: large, refill: Rate::per_second(1) };
+    let rule = Rule::new("large", bucket);
+    let layer = layer().fields([Fields::Draft6, Fields::XRateLimit]).limiter(limiter());
+    let layer = layer.limit(rule, |_: &Context| ratelimit_kit::Key::from("k"));
+    Site::everywhere(
+        || Site::new(limiter(), layer.clone()),
+        |framework, address| {
+            let answer = get("/free").to(address);
+            let most = "999999999999999";
+            assert_eq!(answer.header("ratelimit-limit"), most, "{framework}");
+            assert_eq!(answer.header("ratelimit-remaining"), most, "{framework}");
+            assert_eq!(answer.header("ratelimit-policy"), format!("{most};w={most}"));
+            assert_eq!(answer.header("x-ratelimit-limit"), large.to_string(), "{framework}");
+        },
+    );
 }
 
 #[test]

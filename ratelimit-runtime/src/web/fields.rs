@@ -76,27 +76,31 @@ impl Fields {
                 put(&DRAFT_11, &list(told, write_left));
             }
             Self::Draft6 => {
-                put_numbers(&DRAFT_6, least, &mut put);
+                put_numbers(&DRAFT_6, least, MAX_INTEGER, &mut put);
                 let policy = |list: &mut String, told: &Told| {
-                    let _ = write!(list, "{};w={}", told.limit, told.item.window_s);
+                    let [limit, window_s] =
+                        [told.limit, told.item.window_s].map(|number| number.min(MAX_INTEGER));
+                    let _ = write!(list, "{limit};w={window_s}");
                 };
                 put(&POLICY, &list(told, policy));
             }
-            Self::XRateLimit => put_numbers(&X, least, put),
+            // Nobody has said how long these may be.
+            Self::XRateLimit => put_numbers(&X, least, u64::MAX, put),
         }
     }
 }
 
-/// The limit, what is left, and in how many seconds there is more.
+/// The limit, what is left, and in how many seconds there is more; nothing larger than `max`.
 fn put_numbers(
     names: &'static [HeaderName; 3],
     told: &Told,
+    max: u64,
     mut put: impl FnMut(&'static HeaderName, &str),
 ) {
     let numbers = [Some(told.limit), Some(told.remaining), told.reset_s()];
     for (name, number) in names.iter().zip(numbers) {
         if let Some(number) = number {
-            put(name, itoa::Buffer::new().format(number));
+            put(name, itoa::Buffer::new().format(number.min(max)));
         }
     }
 }
