@@ -4,8 +4,11 @@ use std::net::SocketAddr;
 use std::sync::mpsc;
 use std::thread;
 
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::middleware::{Next, from_fn};
 use actix_web::{App, HttpResponse, HttpServer, Responder, web};
-use ratelimit_kit::{Limiter, RateLimitError, rate_limit};
+use ratelimit_kit::{Answers, Limiter, RateLimitError, RateLimitLayer, rate_limit};
 use serde::{Deserialize, Serialize};
 
 use crate::client::send;
@@ -86,9 +89,37 @@ async fn own_error(
     Ok(id.to_string())
 }
 
+async fn ok() -> &'static str {
+    "ok"
+}
+
+/// What a middleware makes of somebody else's errors is an error, and no response yet.
+async fn guarded<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, actix_web::Error> {
+    #[rate_limit(
+        name = "guarded",
+        key = "@path",
+        algo = fixed_window,
+        limit = 1,
+        window = 60,
+        on_error = closed,
+        limiter = limiter,
+    )]
+    async fn guard(limiter: &Limiter) -> Result<(), Error> {
+        Ok(())
+    }
+    let limiter = request.app_data::<web::Data<Limiter>>().expect("the service has one").clone();
+    guard(&limiter).await?;
+    next.call(request).await
+}
+
 /// A service with all handlers of this file. Its thread ends with the process.
 fn serve(limiter: Limiter) -> SocketAddr {
     let limiter = web::Data::new(limiter);
+    let answers = || RateLimitLayer::new().answers(Answers::code_and_message());
+    let guarded = || from_fn(guarded::<BoxBody>);
     let app = move || {
         App::new()
             .app_data(limiter.clone())
@@ -97,6 +128,14 @@ fn serve(limiter: Limiter) -> SocketAddr {
             .route("/answered/{id}", web::get().to(answered))
             .route("/response/{id}", web::get().to(response))
             .route("/own_error/{id}", web::get().to(own_error))
+            .service(web::scope("/guarded").wrap(guarded()).wrap(answers()).route("", web::to(ok)))
+            .service(
+                web::scope("/inside")
+                    .wrap(guarded())
+                    .wrap(answers())
+                    .wrap(RateLimitLayer::new())
+                    .route("", web::to(ok)),
+            )
     };
     let (tell, address) = mpsc::channel();
     thread::spawn(move || {
@@ -139,4 +178,22 @@ fn a_store_that_does_not_answer_is_not_a_refusal() {
         send(address, path, None).is_unavailable();
     }
     assert_eq!(send(address, "/answered/7", None).body, "slow down");
+}
+
+#[test]
+fn errors_of_middlewares_are_answered_as_the_layer_says() {
+    let address = serve(limiter());
+    for path in ["/guarded", "/inside"] {
+        assert_eq!(send(address, path, None).body, "ok", "{path}");
+        let refused = send(address, path, None);
+        assert_eq!((refused.status, refused.header("retry-after")), (429, "60"), "{path}");
+        assert_eq!(refused.header("ratelimit"), r#""guarded";r=0;t=60"#, "{path}");
+        assert_eq!(refused.body, r#"{"code":429,"message":"too many requests"}"#, "{path}");
+    }
+    let address = serve(without_a_store());
+    for path in ["/guarded", "/inside"] {
+        let unavailable = send(address, path, None);
+        assert_eq!((unavailable.status, unavailable.fields().len()), (503, 0), "{path}");
+        assert_eq!(unavailable.body, r#"{"code":503,"message":"service unavailable"}"#, "{path}");
+    }
 }

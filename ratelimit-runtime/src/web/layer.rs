@@ -259,6 +259,12 @@ impl Settings {
         !self.fields.is_empty()
     }
 
+    /// Whether it says itself what the body of an answer is.
+    #[cfg(feature = "actix")]
+    pub(crate) fn says_answers(&self) -> bool {
+        self.answers.is_some()
+    }
+
     /// Hands out the header fields for what was decided. What is there already, from a service
     /// behind, gives way: it is about budgets of its own.
     pub(crate) fn fields(&self, context: &Context, mut put: impl FnMut(&'static HeaderName, &str)) {

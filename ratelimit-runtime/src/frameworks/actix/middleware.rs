@@ -14,7 +14,6 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::{Error, HttpMessage, ResponseError};
 
 use crate::context::Context;
-use crate::error::RateLimitError;
 use crate::web::{RateLimitLayer, Request, Settings};
 
 /// A service behind a [`RateLimitLayer`].
@@ -82,9 +81,7 @@ where
                 }
                 // What is behind does not make responses of all its errors, and when somebody
                 // outside does, the context is gone.
-                Err(error)
-                    if !fields.is_empty() || error.as_error::<RateLimitError>().is_some() =>
-                {
+                Err(error) if !fields.is_empty() || settings.says_answers() => {
                     let mut response = error.error_response();
                     insert(response.headers_mut(), fields);
                     Err(InternalError::from_response(error, response).into())
