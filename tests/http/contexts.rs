@@ -3,8 +3,15 @@
 use std::net::SocketAddr;
 
 use axum::Router;
+use axum::extract::Request as Extract;
 use axum::extract::connect_info::MockConnectInfo;
-use ratelimit_kit::{ClientIp, Context, RateLimitError, RateLimitLayer, Request, rate_limit};
+use axum::http::HeaderValue;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use ratelimit_kit::{
+    Algorithm, ClientIp, Context, Key, Rate, RateLimitError, RateLimitLayer, Request, Rule,
+    rate_limit,
+};
 use test_support::Log;
 use tower::ServiceExt;
 
@@ -249,4 +256,33 @@ fn a_request_within_a_request_is_another_one() {
     let address = crate::site::serve_router(router);
     let answer = client::get("/a").header("x-user-id", "ann").header("x-n", "1").to(address);
     assert_eq!(answer.body, r#"/a Some("ann"), /b None Some([50])"#);
+}
+
+/// A middleware between two layers removes what clients may not say: then no key says it either.
+#[tokio::test]
+async fn headers_are_as_they_come_to_the_inner_layer() {
+    async fn checked(mut request: Extract, next: Next) -> Response {
+        request.headers_mut().insert("x-tier", HeaderValue::from_static("free"));
+        next.run(request).await
+    }
+    let tier = |context: &Context| {
+        Key::from(
+            String::from_utf8_lossy(context.header("x-tier").unwrap_or_default()).into_owned(),
+        )
+    };
+    let rule =
+        Rule::new("tier", Algorithm::TokenBucket { capacity: 2, refill: Rate::per_second(1) });
+    let inner = RateLimitLayer::new().limiter(limiter()).limit(rule, tier);
+    let app = Router::new()
+        .route("/", axum::routing::get(async || "ok"))
+        .layer(inner)
+        .layer(from_fn(checked))
+        .layer(RateLimitLayer::new());
+    let mut statuses = Vec::new();
+    for forged in ["a", "b", "c"] {
+        let request = axum::http::Request::get("/").header("x-tier", forged);
+        let request = request.body(axum::body::Body::empty()).unwrap();
+        statuses.push(app.clone().oneshot(request).await.unwrap().status().as_u16());
+    }
+    assert_eq!(statuses, [200, 200, 429]);
 }

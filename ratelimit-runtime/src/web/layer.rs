@@ -39,7 +39,7 @@ type Told<T> = Arc<dyn Fn(&Request<'_>) -> Option<T> + Send + Sync>;
 /// may read its answers. Inside of what finds out who asks, if `@user` is to know that.
 ///
 /// A layer inside of another one, around a single route for example, knows what the outer one knows,
-/// and adds or replaces what it says itself. The outermost writes the header fields, for what all of
+/// and adds or replaces what it says itself; the headers are those that come to it. The outermost writes the header fields, for what all of
 /// them and the handlers have decided.
 #[derive(Clone)]
 #[must_use = "a layer does nothing until a service has it"]
@@ -174,7 +174,6 @@ impl Settings {
     pub(crate) fn context(&self, request: &Request<'_>, outer: Option<Context>) -> Context {
         let is_outermost = outer.is_none();
         let mut context = match outer {
-            Some(outer) if self.adds_nothing() => return outer,
             // A router may have cut the path, and whoever rewrites the method knows why.
             Some(outer) => {
                 let known = outer.method().zip(outer.path());
@@ -204,16 +203,6 @@ impl Settings {
             context = context.device(device);
         }
         context.build()
-    }
-
-    /// Whether it leaves all that an outer layer has said as it is.
-    fn adds_nothing(&self) -> bool {
-        let Self { client_ip, peer, user, tenant, device, answers, .. } = self;
-        let told = [user, tenant, device];
-        client_ip.is_none()
-            && peer.is_none()
-            && answers.is_none()
-            && told.into_iter().all(Option::is_none)
     }
 
     fn find_client(&self, request: &Request<'_>, context: ContextBuilder) -> ContextBuilder {
