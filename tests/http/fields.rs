@@ -230,6 +230,32 @@ fn large_numbers_in_older_fields() {
     );
 }
 
+/// While Redis does not answer, the limit in force is this instance's share, and that is what is told.
+#[test]
+fn shares_are_told_as_they_are() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let limiter = Limiter::builder()
+        .redis(format!("redis://127.0.0.1:{port}"))
+        .replicas(4.try_into().unwrap())
+        .build()
+        .unwrap();
+    let window = Duration::from_mins(1);
+    let rule = Rule::new("shared", Algorithm::FixedWindow { limit: 20, window });
+    let respond = |forms| {
+        let layer = layer().fields([forms]).limiter(limiter.clone());
+        let service = layer.limit(rule.clone(), |_: &Context| ratelimit_kit::Key::from("k")).layer(
+            service_fn(async |_: Request<()>| Ok::<_, Infallible>(Response::new(String::new()))),
+        );
+        block_on(service.oneshot(Request::new(()))).unwrap()
+    };
+    let told = respond(Fields::Draft11);
+    assert_eq!(told.headers()["ratelimit-policy"], r#""shared";q=5;w=60"#);
+    assert_eq!(told.headers()["ratelimit"], r#""shared";r=4;t=60"#);
+    let told = respond(Fields::Draft6);
+    assert_eq!(told.headers()["ratelimit-policy"], "5;w=60");
+    assert_eq!(told.headers()["ratelimit-limit"], "5");
+}
+
 #[test]
 fn names_that_a_field_cannot_hold() {
     let window = Duration::from_mins(1);

@@ -34,9 +34,10 @@ impl Told {
         let rule = check.rule();
         // Only a name that a person wrote.
         let name = rule.has_written_name().then(|| rule.name());
-        let item = || FieldItem::new(name, check.algorithm());
-        let item =
-            if check.has_own_numbers() { Arc::new(item()) } else { rule.field_item(item).clone() };
+        let item = || FieldItem::new(name, answer.limit, check.algorithm());
+        // The limit is another one where a store fails and each instance has a share of it.
+        let is_as_written = !check.has_own_numbers() && answer.limit == rule.algorithm().limit();
+        let item = if is_as_written { rule.field_item(item).clone() } else { Arc::new(item()) };
         let wait_ms =
             if answer.allowed { Some(answer.reset_after_ms) } else { answer.retry_after_ms };
         Self {

@@ -37,8 +37,8 @@ pub(crate) struct FieldItem {
 }
 
 impl FieldItem {
-    /// Of a rule with this name, if it may be shown.
-    pub(crate) fn new(name: Option<&str>, algorithm: Algorithm) -> Self {
+    /// Of a rule with this name, if it may be shown, and with this limit in force.
+    pub(crate) fn new(name: Option<&str>, limit: u64, algorithm: Algorithm) -> Self {
         // A name that a structured field cannot hold is as good as none.
         let name = name.and_then(|name| StringRef::from_str(name).ok());
         let name = name.unwrap_or(StringRef::constant("default"));
@@ -47,7 +47,7 @@ impl FieldItem {
         let _ = ItemSerializer::with_buffer(&mut written).bare_item(name);
         let _ = ItemSerializer::with_buffer(&mut policy)
             .bare_item(name)
-            .parameter(KeyRef::constant("q"), number(algorithm.limit()))
+            .parameter(KeyRef::constant("q"), number(limit))
             .parameter(KeyRef::constant("w"), number(window_s));
         Self { name: written, policy, window_s }
     }
@@ -136,7 +136,7 @@ fn write_left(list: &mut String, told: &Told) {
 const MAX_INTEGER: u64 = 999_999_999_999_999;
 
 fn number(number: u64) -> sfv::Integer {
-    sfv::Integer::try_from(number.min(MAX_INTEGER)).unwrap_or(sfv::Integer::MAX)
+    sfv::Integer::try_from(number).unwrap_or(sfv::Integer::MAX)
 }
 
 /// The rule that stops the client first.
