@@ -278,7 +278,11 @@ impl Limiter {
                 self.answered(checks, &answers);
                 Ok(Decision::new(checks, &answers))
             }
-            Err(cause) => self.degrade(checks, cause),
+            Err(StoreError::Config(error)) => Err(misconfigured(checks, error)),
+            Err(cause) => {
+                self.shared.health.failed(&cause);
+                self.degrade(checks, cause)
+            }
         }
     }
 
@@ -292,12 +296,6 @@ impl Limiter {
     /// Decides without the store: the strictest of the applied rules' answers counts.
     #[cold]
     fn degrade(&self, checks: &[Check<'_>], cause: StoreError) -> Result<Decision, RateLimitError> {
-        if let StoreError::Config(error) = cause {
-            let wrong = checks.iter().filter(|check| check.plan(Resolution::Micros).is_err());
-            wrong.for_each(|check| check.rule().log_mistake(&error));
-            return Err(Mistake::Config(error).into());
-        }
-        self.shared.health.failed(&cause);
         let on_error =
             |check: &Check<'_>| check.rule().own_on_error().unwrap_or(self.shared.on_error);
         // A rule that only watches never keeps a call from running.
@@ -327,6 +325,14 @@ fn tell(checks: &[Check<'_>], answers: &Answers) {
 
 fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
     if decision.allowed() { Ok(decision) } else { Err(Refusal::new(decision).into()) }
+}
+
+/// The store cannot decide such numbers.
+#[cold]
+fn misconfigured(checks: &[Check<'_>], error: ConfigError) -> RateLimitError {
+    let wrong = checks.iter().filter(|check| check.plan(Resolution::Micros).is_err());
+    wrong.for_each(|check| check.rule().log_mistake(&error));
+    Mistake::Config(error).into()
 }
 
 fn unavailable(rule: &Rule, cause: StoreError) -> RateLimitError {

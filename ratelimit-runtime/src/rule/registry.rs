@@ -44,9 +44,6 @@ impl Rule {
     }
 
     fn once(&self, meet: impl FnOnce() -> Result<(), ConfigError>) -> Result<(), ConfigError> {
-        if let Some(known) = self.registered.get() {
-            return *known;
-        }
         let met = *self.registered.get_or_init(meet);
         // Here no lock is held: what keeps the log may be limited too.
         if let Err(error) = met {

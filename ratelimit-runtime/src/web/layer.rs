@@ -39,8 +39,8 @@ type Told<T> = Arc<dyn Fn(&Request<'_>) -> Option<T> + Send + Sync>;
 /// may read its answers. Inside of what finds out who asks, if `@user` is to know that.
 ///
 /// A layer inside of another one, around a single route for example, knows what the outer one knows,
-/// and adds or replaces what it says itself; the headers are those that come to it. The outermost writes the header fields, for what all of
-/// them and the handlers have decided.
+/// and adds or replaces what it says itself; the headers are those that come to it. The outermost
+/// writes the header fields, for what all of them and the handlers have decided.
 #[derive(Clone)]
 #[must_use = "a layer does nothing until a service has it"]
 pub struct RateLimitLayer {
