@@ -1,9 +1,10 @@
 //! Rules of one call that lie in different slots: taken in order, and given back on a refusal.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ratelimit_kit::{Check, Mode, Outcome, Rate, Rule};
+use ratelimit_kit::{Check, Key, Mode, Outcome, Rate, Rule};
 use test_support::{Cluster, Flavor};
 use tokio::task::JoinSet;
 
@@ -188,4 +189,67 @@ fn a_race_for_two_slots_admits_no_more_than_either_limit() {
         let later = (0..60).filter(|_| ground.told(&checks).0).count();
         assert!(expected.contains(&u64::try_from(later).unwrap()), "{kind:?}: {later} came later");
     }
+}
+
+/// How many honest callers a shared budget refuses, with 20 permits of which 3 are used, while 64
+/// callers who have used up their own budget go on. The shared rule comes first in the list.
+fn refused_beside_the_noisy(ground: &Ground<'_>, shared_key: &Key, honest: &Rule) -> usize {
+    const NOISY: usize = 64;
+    const HONEST: usize = 15;
+    let all = rule(Kind::FixedWindow.per(20, HOUR));
+    for _ in 0..3 {
+        let noisy = [Check::new(&all, shared_key), Check::new(honest, "noisy")];
+        assert!(ground.told(&noisy).0);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let rules = Arc::new((all, honest.clone(), shared_key.clone()));
+    let (done, calls) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    runtime.block_on(async {
+        let mut tasks = JoinSet::new();
+        for _ in 0..NOISY {
+            let (rules, limiter) = (Arc::clone(&rules), ground.limiter.clone());
+            let (done, calls) = (Arc::clone(&done), Arc::clone(&calls));
+            tasks.spawn(async move {
+                let (all, tenant, shared) = &*rules;
+                let checks = [Check::new(all, shared), Check::new(tenant, "noisy")];
+                while !done.load(Ordering::Relaxed) {
+                    let (admitted, _) = told_all(limiter.check_all(&checks).await);
+                    assert!(!admitted, "the budget of the noisy one is used up");
+                    calls.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        // Until all of them are at it.
+        let mut refused = 0;
+        while calls.load(Ordering::Relaxed) < 4 * NOISY {
+            tokio::task::yield_now().await;
+        }
+        let (all, tenant, shared) = &*rules;
+        for number in 0..HONEST {
+            let checks = [Check::new(all, shared), Check::new(tenant, format!("honest-{number}"))];
+            let (admitted, outcomes) = told_all(ground.limiter.check_all(&checks).await);
+            // Always in the order of the checks.
+            assert_eq!([outcomes[0].rule(), outcomes[1].rule()], [all.name(), tenant.name()]);
+            refused += usize::from(!admitted);
+            // The others have their turn.
+            let before = calls.load(Ordering::Relaxed);
+            while calls.load(Ordering::Relaxed) < before + NOISY {
+                tokio::task::yield_now().await;
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        tasks.join_all().await;
+        refused
+    })
+}
+
+/// Whoever goes on after their own budget is used up must not hold down one that others share.
+#[test]
+fn refused_callers_do_not_hold_down_a_budget_that_all_share() {
+    let ground = Ground::on(Cluster::shared(Flavor::Installed));
+    let tenant = || rule(Kind::FixedWindow.per(3, HOUR));
+    // A rule without a key.
+    assert_eq!(refused_beside_the_noisy(&ground, &Key::whole_rule(), &tenant()), 0);
+    // One that has a key, and many callers with it.
+    assert_eq!(refused_beside_the_noisy(&ground, &Key::from("everybody"), &tenant()), 0);
 }

@@ -1,8 +1,11 @@
 //! Checks of one call that lie in different slots of a cluster.
 //!
-//! No script can decide them together. They are decided in their order, those of one slot at once,
-//! and when one refuses, what was charged before is given back. In the meantime other calls find
-//! less than there is: too much may be refused for a round trip, and never too much admitted.
+//! No script can decide them together. They are decided one slot after the other, and when one
+//! refuses, what was charged before is given back. In the meantime other calls find less than there
+//! is: too much may be refused, and never too much admitted. Calls that are refused again and again
+//! would hold down a budget that others share for as long as they go on, so the slots are not asked
+//! in the order of the checks: the key that refused last comes first, and rules without a key, which
+//! everybody shares, come last. The answer has the order of the checks.
 //!
 //! A refusal is final, whether or not the servers of the other checks answer then.
 
@@ -17,6 +20,7 @@ use tokio::time::timeout;
 use super::Redis;
 use super::executor::Servers;
 use super::node::Request;
+use super::refusers::Mark;
 use super::slot::Slot;
 use super::{reply, script};
 use crate::algo::Answer;
@@ -43,14 +47,15 @@ pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answer
     let mut charged = Charged { servers: &store.servers, requests: Vec::new() };
     let mut answers: SmallVec<[Option<_>; 4]> = checks.iter().map(|_| None).collect();
     let mut refused = false;
-    for places in &parts {
+    for Part { places, .. } in &parts {
         let part: SmallVec<[Check<'_>; 2]> =
-            places.iter().filter_map(|place| checks.get(*place)).cloned().collect();
+            places.iter().filter_map(|(place, _)| checks.get(*place)).cloned().collect();
         let reply = store.together(&part).await?;
         let told = reply::answers(&reply, &part)?;
         refused = part.iter().zip(&told).any(|(check, told)| !told.allowed && !check.is_shadow());
-        for ((place, answer), charge) in places.iter().zip(told).zip(reply::charges(&reply, &part)?)
-        {
+        let charges = reply::charges(&reply, &part)?;
+        for (((place, mark), answer), charge) in places.iter().zip(told).zip(charges) {
+            store.refusers.note(*mark, !answer.allowed);
             if let Some(instant) = charge {
                 charged.add(store, *place, checks, instant)?;
             }
@@ -85,18 +90,37 @@ pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answer
     all.map(|(check, answer)| answer.map_or_else(|| reply::unused(check), Ok)).collect()
 }
 
-/// The places of the checks of each slot, in the order in which the slots come up.
-fn by_slot(store: &Redis, checks: &[Check<'_>]) -> SmallVec<[SmallVec<[usize; 2]>; 2]> {
-    let mut parts: SmallVec<[(Slot, SmallVec<[usize; 2]>); 2]> = SmallVec::new();
+/// The checks that lie in one slot.
+struct Part {
+    slot: Slot,
+    /// Their places in the list.
+    places: SmallVec<[(usize, Mark); 2]>,
+    /// Whether one of them refused when it was last asked.
+    refused: bool,
+    /// Whether one of them has no key.
+    is_shared: bool,
+}
+
+/// The checks by their slots, in the order in which they are asked.
+fn by_slot(store: &Redis, checks: &[Check<'_>]) -> SmallVec<[Part; 2]> {
+    let mut parts: SmallVec<[Part; 2]> = SmallVec::new();
     for (place, check) in checks.iter().enumerate() {
         let names = store.names();
-        let slot = names.slot(&names.of(check));
-        match parts.iter_mut().find(|(other, _)| *other == slot) {
-            Some((_, places)) => places.push(place),
-            None => parts.push((slot, SmallVec::from_elem(place, 1))),
+        let name = names.of(check);
+        let (slot, mark) = (names.slot(&name), store.refusers.mark(&name));
+        let refused = !check.is_shadow() && store.refusers.contains(mark);
+        let is_shared = check.key().as_str().is_empty();
+        if let Some(part) = parts.iter_mut().find(|part| part.slot == slot) {
+            part.places.push((place, mark));
+            part.refused |= refused;
+            part.is_shared |= is_shared;
+        } else {
+            let places = SmallVec::from_elem((place, mark), 1);
+            parts.push(Part { slot, places, refused, is_shared });
         }
     }
-    parts.into_iter().map(|(_, places)| places).collect()
+    parts.sort_by_key(|part| (!part.refused, part.is_shared));
+    parts
 }
 
 /// What was charged so far. Dropped with something in it, it gives that back: the call has failed,

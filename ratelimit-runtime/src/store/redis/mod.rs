@@ -9,6 +9,7 @@ mod in_order;
 mod node;
 mod pauses;
 mod place;
+mod refusers;
 mod reply;
 mod script;
 mod sentinel;
@@ -25,6 +26,7 @@ use self::dial::Dial;
 use self::executor::Servers;
 use self::node::Node;
 use self::place::Place;
+use self::refusers::Refusers;
 use self::script::Names;
 use self::sentinel::Sentinels;
 use self::supervisor::Target;
@@ -41,6 +43,8 @@ pub struct Redis {
     clock: Clock,
     /// Of a check.
     deadline: Duration,
+    /// Of lists that cross slots.
+    refusers: Refusers,
 }
 
 /// How to reach the servers.
@@ -80,7 +84,8 @@ impl Redis {
             }
             Place::Cluster { seeds } => Servers::Cluster(Cluster::start(seeds, dial)?),
         };
-        Ok(Self { servers: Arc::new(servers), prefix, clock, deadline })
+        let refusers = Refusers::new();
+        Ok(Self { servers: Arc::new(servers), prefix, clock, deadline, refusers })
     }
 
     /// A store over a connection that the caller drives.
@@ -91,7 +96,7 @@ impl Redis {
         deadline: Duration,
     ) -> Self {
         let servers = Arc::new(Servers::One(Arc::new(Node::given(connection))));
-        Self { servers, prefix, clock, deadline }
+        Self { servers, prefix, clock, deadline, refusers: Refusers::new() }
     }
 
     fn names(&self) -> Names<'_> {
