@@ -27,6 +27,7 @@ mod wait;
 
 mod breaker;
 mod configuration;
+mod distance;
 mod fallback;
 mod late;
 mod odd_replies;

@@ -167,6 +167,21 @@ impl LimiterBuilder {
 
     /// Decides over a connection of the caller's. The runtime on which it was made drives it, so
     /// blocking checks are not possible, and nothing replaces it when it is lost.
+    ///
+    /// Make it with `TCP_NODELAY`, which the client leaves off: without it a check waits until the
+    /// network has acknowledged the one before, and at some milliseconds of distance many are late.
+    ///
+    /// ```no_run
+    /// # async fn limiter() -> Result<ratelimit_runtime::Limiter, Box<dyn std::error::Error>> {
+    /// use redis::IntoConnectionInfo as _;
+    ///
+    /// let tcp = redis::io::tcp::TcpSettings::default().set_nodelay(true);
+    /// let server = "redis://127.0.0.1".into_connection_info()?.set_tcp_settings(tcp);
+    /// let connection = redis::Client::open(server)?.get_multiplexed_async_connection().await?;
+    /// let limiter = ratelimit_runtime::Limiter::builder().redis_connection(connection).build()?;
+    /// # Ok(limiter)
+    /// # }
+    /// ```
     #[cfg(feature = "redis")]
     pub fn redis_connection(mut self, connection: redis::aio::MultiplexedConnection) -> Self {
         self.source = Source::RedisConnection(connection);

@@ -3,12 +3,19 @@
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection as Link;
+use redis::io::tcp::TcpSettings;
+use redis::io::tcp::socket2::TcpKeepalive;
 use redis::{AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, RedisConnectionInfo};
 use tokio::time::timeout;
 
 use super::failure;
 use super::tls::Tls;
 use crate::error::{ConfigError, StoreError};
+
+/// The kernel asks the other side of a connection that has been idle for this long, and again after
+/// each of the second. Only a second net: a connection to a server that decides is never idle for
+/// longer than a second.
+const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(5));
 
 /// By which means servers are reached.
 #[derive(Clone, Debug)]
@@ -27,7 +34,7 @@ impl Dial {
         // Nothing is said about this library: it would cost a permission, and old servers count it
         // as an error.
         let login = info.redis_settings().clone().set_skip_set_lib_name();
-        self.tls.client(info.set_redis_settings(login))
+        self.tls.client(info.set_redis_settings(login).set_tcp_settings(tcp()))
     }
 
     /// A server that another one has named, reached as that one was.
@@ -96,6 +103,15 @@ impl Dial {
     }
 }
 
+/// How messages go over a socket: decisions are small, frequent and urgent. Without `TCP_NODELAY`
+/// each waits until the one before it is acknowledged, which costs a round trip.
+fn tcp() -> TcpSettings {
+    let keep_alive = TcpKeepalive::new().with_time(KEEP_ALIVE.0);
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple", windows))]
+    let keep_alive = keep_alive.with_interval(KEEP_ALIVE.1);
+    TcpSettings::default().set_nodelay(true).set_keepalive(keep_alive)
+}
+
 fn timed_out(address: &ConnectionAddr) -> StoreError {
     StoreError::Connection { reason: format!("{}: timed out", failure::name(address)) }
 }
@@ -121,7 +137,27 @@ fn fit(info: &str, address: &str) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use super::fit;
+    use redis::IntoConnectionInfo as _;
+
+    use super::*;
+
+    #[test]
+    fn messages_go_out_at_once() {
+        let dial = Dial {
+            connect_timeout: Duration::from_secs(1),
+            deadline: Duration::from_millis(50),
+            tls: Tls::default(),
+        };
+        let info = "redis://app:pw@host/2".into_connection_info().unwrap();
+        let login = info.redis_settings().clone();
+        let clients = [dial.client(info), dial.client_at("host", 1, false, &login)];
+        for client in clients {
+            let client = client.unwrap();
+            let info = client.get_connection_info();
+            assert!(info.tcp_settings().nodelay() && info.tcp_settings().keepalive().is_some());
+            assert_eq!(info.redis_settings().db(), 2);
+        }
+    }
 
     #[test]
     fn servers_that_cannot_decide_are_recognised() {
