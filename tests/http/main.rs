@@ -25,6 +25,7 @@ mod hostile;
 mod load;
 mod names;
 mod nginx;
+mod protocols;
 mod refusals;
 mod site;
 mod tonic;

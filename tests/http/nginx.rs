@@ -5,9 +5,9 @@
 
 use std::net::SocketAddr;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ratelimit_kit::{ClientIp, RateLimitLayer};
+use ratelimit_kit::{Algorithm, ClientIp, Context, Key, RateLimitLayer, Rule};
 use test_support::Nginx;
 
 use crate::limiter;
@@ -100,6 +100,52 @@ fn clients_are_found_behind_two_proxies() {
     let statuses = ["127.0.1.3", "127.0.1.4", "127.0.1.5"].map(|from| user(from, "ann").status);
     assert_eq!(statuses, [200, 200, 429]);
     assert_eq!(user("127.0.1.5", "bob").status, 200);
+}
+
+/// A cache in front keeps what a service does not forbid. What one client has brought about is nobody else's
+/// page, whatever that client says of itself.
+#[test]
+fn no_cache_keeps_a_refusal() {
+    let window = Duration::from_mins(1);
+    let rule = Rule::new("page", Algorithm::FixedWindow { limit: 1, window });
+    let who = |context: &Context| {
+        Key::from(context.header("x-who").unwrap_or_default().escape_ascii().to_string())
+    };
+    let layer = RateLimitLayer::new().limiter(limiter()).limit(rule, who);
+    let service = Site::new(limiter(), layer).on_axum();
+    let cache = Nginx::start(&format!(
+        "proxy_cache_path cache keys_zone=pages:1m;
+         server {{
+             listen 80;
+             location / {{
+                 proxy_pass http://{service};
+                 proxy_cache pages;
+                 proxy_cache_valid any 1m;
+                 add_header X-Cache $upstream_cache_status always;
+             }}
+         }}"
+    ));
+    let cache = ([127, 0, 0, 1], cache.port()).into();
+    let attacker = ["X-Who: attacker", "Content-Type: application/grpc"];
+    let stranger = ["X-Who: stranger"];
+    let see = |from: &[&str], status: u16, cached: &str| {
+        let seen = curl("127.0.1.1", cache, "/free", from);
+        assert_eq!(seen.status, status, "{}", seen.head);
+        assert!(seen.head.contains(&format!("\r\nx-cache: {cached}")), "{}", seen.head);
+        seen
+    };
+    // The attacker's budget is used up elsewhere.
+    assert_eq!(curl("127.0.1.1", service, "/free", &attacker).status, 200);
+    let refused = see(&attacker, 429, "miss");
+    assert!(
+        refused.head.contains("\r\ncontent-type: application/problem+json"),
+        "{}",
+        refused.head
+    );
+    see(&attacker, 429, "miss");
+    assert_eq!(see(&stranger, 200, "miss").body, "free");
+    // And the page is kept, as nginx is told.
+    see(&attacker, 200, "hit");
 }
 
 #[test]

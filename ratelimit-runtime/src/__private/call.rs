@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::number::{Count, IntoRate, IntoWindow, Negative};
 use super::run::Run;
+use crate::context::Context;
 use crate::error::{ConfigError, Mistake, RateLimitError};
 use crate::key::Key;
 use crate::limiter::Limiter;
@@ -203,6 +204,7 @@ impl Call {
             if let Some(first) = self.checks.first().filter(|_| !mistake.is_callers()) {
                 first.rule().log_mistake(mistake);
             }
+            Context::turn_away();
             return Err(mistake.clone().into());
         }
         for check in self.checks.iter().filter(|check| !check.is_shadow()) {

@@ -84,6 +84,12 @@ struct Inner {
     /// How refusals are answered.
     #[cfg(feature = "tower")]
     answers: crate::web::Answers,
+    /// Whether the request is for gRPC, where the application says.
+    #[cfg(feature = "tower")]
+    grpc: Option<bool>,
+    /// Whether some call of the request was not admitted; kept by the outermost layer.
+    #[cfg(feature = "tower")]
+    turned_away: std::sync::atomic::AtomicBool,
 }
 
 /// An address, and how many bits of it count if it is one of IPv6.
@@ -147,6 +153,28 @@ impl Context {
                 kept.lock().clear();
             }
         });
+    }
+
+    /// A call of this request does not run, so what is answered is for this client and this moment.
+    #[cold]
+    #[cfg_attr(not(feature = "tower"), expect(clippy::missing_const_for_fn, reason = "as with it"))]
+    pub(crate) fn turn_away() {
+        #[cfg(feature = "tower")]
+        let _ = CURRENT.try_with(|context| {
+            context.outermost().turned_away.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+    }
+
+    /// Whether some call of this request was not admitted.
+    #[cfg(feature = "tower")]
+    pub(crate) fn was_turned_away(&self) -> bool {
+        self.outermost().turned_away.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// Whether the request is for gRPC, where the application says.
+    #[cfg(feature = "tower")]
+    pub(crate) fn grpc(&self) -> Option<bool> {
+        self.inner.grpc
     }
 
     /// What rules have said so far.
@@ -275,6 +303,7 @@ impl ContextBuilder {
             tenant: known.tenant.clone(),
             device: known.device.clone(),
             answers: known.answers.clone(),
+            grpc: known.grpc,
             outer: Some(outer),
             ..Inner::default()
         };
@@ -297,6 +326,12 @@ impl ContextBuilder {
     #[cfg(feature = "tower")]
     pub(crate) fn answers(self, answers: crate::web::Answers) -> Self {
         self.with(|inner| inner.answers = answers)
+    }
+
+    /// Whether the request is for gRPC.
+    #[cfg(feature = "tower")]
+    pub(crate) fn grpc(self, is: bool) -> Self {
+        self.with(|inner| inner.grpc = Some(is))
     }
 
     /// The finished context.

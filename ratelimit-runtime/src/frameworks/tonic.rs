@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
+use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::error::RateLimitError;
 
 /// `RESOURCE_EXHAUSTED` with a `RetryInfo` in its details, `UNAVAILABLE`, `INVALID_ARGUMENT` or
-/// `INTERNAL`. No message names a rule.
+/// `INTERNAL`. No message names a rule, and `cache-control` is `no-store`.
 impl From<RateLimitError> for Status {
     fn from(error: RateLimitError) -> Self {
-        match &error {
+        let mut status = match &error {
             RateLimitError::Refused(refusal) => {
                 let mut details = ErrorDetails::new();
                 // At least a second, as over HTTP: clients come back at once from less.
@@ -26,6 +27,9 @@ impl From<RateLimitError> for Status {
                 Self::invalid_argument("the request cannot be rate limited")
             }
             RateLimitError::Mistake(_) => Self::internal("the rate limit is not set up"),
-        }
+        };
+        // As over HTTP: a status without messages is a response of headers alone, with a 200.
+        status.metadata_mut().insert("cache-control", MetadataValue::from_static("no-store"));
+        status
     }
 }

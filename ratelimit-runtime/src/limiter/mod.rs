@@ -253,6 +253,7 @@ impl Limiter {
                 return Ok(Cow::Borrowed(&[]));
             }
             telemetry::mistaken(&mistake);
+            Context::turn_away();
             return Err(mistake.into());
         }
         Ok(applied)
@@ -303,6 +304,7 @@ impl Limiter {
         if let Some(check) = checks.iter().find(closed) {
             telemetry::degraded(checks, None, &cause);
             Context::untell();
+            Context::turn_away();
             return Err(unavailable(check.rule(), cause));
         }
         if checks.iter().all(|check| on_error(check) == OnError::Open) {
@@ -324,7 +326,11 @@ fn tell(checks: &[Check<'_>], answers: &Answers) {
 }
 
 fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
-    if decision.allowed() { Ok(decision) } else { Err(Refusal::new(decision).into()) }
+    if decision.allowed() {
+        return Ok(decision);
+    }
+    Context::turn_away();
+    Err(Refusal::new(decision).into())
 }
 
 /// The store cannot decide such numbers.
@@ -332,6 +338,7 @@ fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
 fn misconfigured(checks: &[Check<'_>], error: ConfigError) -> RateLimitError {
     let wrong = checks.iter().filter(|check| check.plan(Resolution::Micros).is_err());
     wrong.for_each(|check| check.rule().log_mistake(&error));
+    Context::turn_away();
     Mistake::Config(error).into()
 }
 

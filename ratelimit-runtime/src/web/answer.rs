@@ -4,9 +4,10 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Response, StatusCode};
 
+use super::caching::NO_STORE;
 use crate::context::Context;
 use crate::error::{Mistake, RateLimitError};
 
@@ -107,7 +108,7 @@ impl fmt::Debug for Answers {
 impl RateLimitError {
     /// The HTTP response to a call that was not admitted: its [status](Self::http_status), with
     /// `Retry-After` if waiting helps, and with the body that the layer around it
-    /// [says](crate::RateLimitLayer::answers); without one a problem document.
+    /// [says](crate::RateLimitLayer::answers); without one a problem document. `Cache-Control` is `no-store`.
     ///
     /// The features `axum` and `actix` make it a response of those by itself.
     pub fn http_response(&self) -> Response<String> {
@@ -116,6 +117,8 @@ impl RateLimitError {
         *response.status_mut() =
             StatusCode::from_u16(self.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
+        // It is about this client and this moment.
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(NO_STORE));
         // The user's own, and so perhaps none.
         if let Ok(media_type) = HeaderValue::from_str(media_type) {
             headers.insert(CONTENT_TYPE, media_type);

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use http::HeaderName;
 
+use super::caching::{CACHE_CONTROL, Caching, NO_STORE};
 use super::{Answers, ClientIp, Fields, Request};
 use crate::context::{Context, ContextBuilder};
 use crate::error::{Mistake, RateLimitError};
@@ -15,6 +16,9 @@ use crate::rule::{Check, Mode, Rule};
 
 /// For layers that do not say how the client is found.
 static OF_PEER: LazyLock<ClientIp> = LazyLock::new(ClientIp::of_peer);
+
+/// Something that is so for a request, or is not.
+type Is = Arc<dyn Fn(&Request<'_>) -> bool + Send + Sync>;
 
 /// Something that a request tells, or does not.
 type Told<T> = Arc<dyn Fn(&Request<'_>) -> Option<T> + Send + Sync>;
@@ -56,6 +60,7 @@ pub(crate) struct Settings {
     tenant: Option<Told<String>>,
     device: Option<Told<String>>,
     answers: Option<Answers>,
+    grpc: Option<Is>,
     fields: Vec<Fields>,
     rules: Vec<RouteRule>,
     limiter: Option<Limiter>,
@@ -84,6 +89,7 @@ impl RateLimitLayer {
             tenant: None,
             device: None,
             answers: None,
+            grpc: None,
             fields: vec![Fields::Draft11],
             rules: Vec::new(),
             limiter: None,
@@ -140,6 +146,22 @@ impl RateLimitLayer {
         self.with(|settings| settings.answers = Some(answers))
     }
 
+    /// Which requests are for gRPC: a refusal is answered in it then, if the request speaks gRPC or gRPC-Web.
+    /// All others are refused over HTTP, whatever they say of themselves. `|_| false` is right for a service that
+    /// has none.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::RateLimitLayer;
+    /// let layer = RateLimitLayer::new().grpc(|request| request.path().starts_with("/shop.Orders/"));
+    /// ```
+    ///
+    /// Without this, gRPC is what speaks it as it stands in its specification: a `POST` over HTTP/2 with `te:
+    /// trailers` and the media type `application/grpc`. gRPC-Web is not, because each page and each script can
+    /// speak that. It needs the feature `tonic`; without that, every refusal is one of HTTP.
+    pub fn grpc(self, is: impl Fn(&Request<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.with(|settings| settings.grpc = Some(Arc::new(is)))
+    }
+
     /// Which header fields tell what is left; else [`Fields::Draft11`]. None for none. Rules can be
     /// [kept out](Rule::hide_fields) of all of them.
     pub fn fields(self, fields: impl IntoIterator<Item = Fields>) -> Self {
@@ -188,6 +210,9 @@ impl Settings {
         }
         if let Some(answers) = &self.answers {
             context = context.answers(answers.clone());
+        }
+        if let Some(grpc) = &self.grpc {
+            context = context.grpc(grpc(request));
         }
         if is_outermost || self.client_ip.is_some() || self.peer.is_some() {
             context = self.find_client(request, context);
@@ -256,8 +281,24 @@ impl Settings {
 
     /// Hands out the header fields for what was decided. What is there already, from a service
     /// behind, gives way: it is about budgets of its own.
-    pub(crate) fn fields(&self, context: &Context, mut put: impl FnMut(&'static HeaderName, &str)) {
+    ///
+    /// Where a call was turned away, the response is for this client and this moment, also one that a handler
+    /// has made instead; unless that says something of caches itself. A response that says that all clients may
+    /// share it has no fields, for those are of one client. Nothing else is said of caches: that is the
+    /// application's.
+    pub(crate) fn finish(
+        &self,
+        context: &Context,
+        caching: Caching,
+        mut put: impl FnMut(&'static HeaderName, &str),
+    ) {
         let told = context.told();
+        if caching == Caching::Unsaid && context.was_turned_away() {
+            put(&CACHE_CONTROL, NO_STORE);
+        }
+        if caching == Caching::Shared {
+            return;
+        }
         for fields in &self.fields {
             fields.write(&told, &mut put);
         }

@@ -3,12 +3,14 @@
 
 mod address;
 mod answer;
+mod caching;
 mod fields;
 mod layer;
 mod request;
 
 pub use self::address::ClientIp;
 pub use self::answer::{Answers, Body};
+pub(crate) use self::caching::Caching;
 pub(crate) use self::fields::FieldItem;
 pub use self::fields::Fields;
 pub use self::layer::RateLimitLayer;

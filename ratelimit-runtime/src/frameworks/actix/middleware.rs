@@ -10,11 +10,11 @@ use std::task::{Context as Task, Poll};
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{Service, ServiceRequest, ServiceResponse, Transform};
 use actix_web::error::InternalError;
-use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{Error, HttpMessage, ResponseError};
 
 use crate::context::Context;
-use crate::web::{RateLimitLayer, Request, Settings};
+use crate::web::{Caching, RateLimitLayer, Request, Settings};
 
 /// A service behind a [`RateLimitLayer`].
 pub struct RateLimitMiddleware<S> {
@@ -66,36 +66,40 @@ where
                     Ok(request.into_response(error.error_response()).map_into_right_body())
                 }
             };
-            let mut fields = HeaderMap::new();
-            if is_outermost {
-                settings.fields(&context, |name, value| {
-                    if let Ok(value) = HeaderValue::from_str(value) {
-                        fields.insert(HeaderName::from_static(name.as_str()), value);
-                    }
-                });
-            }
             match response {
                 Ok(mut response) => {
-                    insert(response.headers_mut(), fields);
+                    if is_outermost {
+                        finish(&settings, &context, response.headers_mut());
+                    }
                     Ok(response)
                 }
                 // What is behind does not make responses of all its errors, and when somebody
                 // outside does, the context is gone.
-                Err(error) if !fields.is_empty() || settings.says_answers() => {
+                Err(error) => {
                     let mut response = error.error_response();
-                    insert(response.headers_mut(), fields);
-                    Err(InternalError::from_response(error, response).into())
+                    let has_more =
+                        is_outermost && finish(&settings, &context, response.headers_mut());
+                    if has_more || settings.says_answers() {
+                        return Err(InternalError::from_response(error, response).into());
+                    }
+                    Err(error)
                 }
-                Err(error) => Err(error),
             }
         }))
     }
 }
 
-fn insert(headers: &mut HeaderMap, fields: HeaderMap) {
-    for (name, value) in fields {
-        headers.insert(name, value);
-    }
+/// Writes the header fields for what was decided, and says whether there are any.
+fn finish(settings: &Settings, context: &Context, headers: &mut HeaderMap) -> bool {
+    let caching = Caching::of(headers.get_all(CACHE_CONTROL).map(HeaderValue::as_bytes));
+    let mut wrote = false;
+    settings.finish(context, caching, |name, value| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(HeaderName::from_static(name.as_str()), value);
+            wrote = true;
+        }
+    });
+    wrote
 }
 
 impl<S> fmt::Debug for RateLimitMiddleware<S> {

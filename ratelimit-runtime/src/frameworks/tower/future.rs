@@ -5,12 +5,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Task, Poll, ready};
 
+use http::header::CACHE_CONTROL;
 use http::{HeaderMap, HeaderValue, Response};
 use pin_project_lite::pin_project;
 use tokio::task::futures::TaskLocalFuture;
 
 use crate::context::Context;
-use crate::web::Settings;
+use crate::web::{Caching, Settings};
 
 /// A decision by the layer's own rules, and the response after it.
 type Deciding<F> = Pin<Box<dyn Future<Output = <F as Future>::Output> + Send>>;
@@ -24,8 +25,8 @@ pin_project! {
     pub struct RateLimitFuture<F: Future> {
         #[pin]
         response: Kind<F>,
-        // Whose header fields tell what was decided.
-        tell: Option<Arc<Settings>>,
+        // Of the outermost layer, which writes the header fields.
+        finish: Option<Arc<Settings>>,
     }
 }
 
@@ -38,16 +39,16 @@ pin_project! {
 }
 
 impl<F: Future> RateLimitFuture<F> {
-    pub(super) fn called(context: Context, response: F, tell: Option<Arc<Settings>>) -> Self {
-        Self { response: Kind::Called { response: context.around(response) }, tell }
+    pub(super) fn called(context: Context, response: F, finish: Option<Arc<Settings>>) -> Self {
+        Self { response: Kind::Called { response: context.around(response) }, finish }
     }
 
     pub(super) fn deciding(
         context: Context,
         response: Deciding<F>,
-        tell: Option<Arc<Settings>>,
+        finish: Option<Arc<Settings>>,
     ) -> Self {
-        Self { response: Kind::Deciding { response: context.around(response) }, tell }
+        Self { response: Kind::Deciding { response: context.around(response) }, finish }
     }
 }
 
@@ -63,21 +64,23 @@ where
             KindProjection::Called { response } => response.poll(task),
             KindProjection::Deciding { response } => response.poll(task),
         })?;
-        if let Some(settings) = this.tell.take() {
+        if let Some(settings) = this.finish.take() {
             let context = match this.response.project() {
                 KindProjection::Called { response } => response.take_value(),
                 KindProjection::Deciding { response } => response.take_value(),
             };
-            tell(&settings, context, response.headers_mut());
+            finish(&settings, context, response.headers_mut());
         }
         Poll::Ready(Ok(response))
     }
 }
 
 /// Writes the header fields for what was decided.
-fn tell(settings: &Settings, context: Option<Context>, headers: &mut HeaderMap) {
+fn finish(settings: &Settings, context: Option<Context>, headers: &mut HeaderMap) {
     let Some(context) = context else { return };
-    settings.fields(&context, |name, value| {
+    let caching =
+        Caching::of(headers.get_all(CACHE_CONTROL).into_iter().map(HeaderValue::as_bytes));
+    settings.finish(&context, caching, |name, value| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(name, value);
         }

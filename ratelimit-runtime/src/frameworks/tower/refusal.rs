@@ -1,7 +1,9 @@
 //! The response of a layer that does not let a request pass.
 
 use bytes::Bytes;
-use http::{HeaderMap, Response};
+#[cfg(feature = "tonic")]
+use http::{HeaderValue, header::CONTENT_TYPE};
+use http::{Request, Response};
 use http_body_util::combinators::{BoxBody, UnsyncBoxBody};
 use http_body_util::{BodyExt, Full};
 
@@ -57,25 +59,27 @@ impl RefusalBody for tonic::body::Body {
     }
 }
 
-/// In which protocol a request is to be answered: one router can serve both.
-#[derive(Clone, Debug)]
+/// In which protocol a request is refused: one router can serve both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
     Http,
-    /// With the media type of the request: that of gRPC-Web is another.
+    /// With this media type, which is always one of ours: a client's own text is not repeated.
     #[cfg(feature = "tonic")]
-    Grpc(http::HeaderValue),
+    Grpc(&'static str),
 }
 
 impl Protocol {
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+    /// `side` is whether the application says that a request is for gRPC, where it says anything.
+    ///
+    /// A header alone decides nothing, since anybody can send any: a refusal that is a 200 is one that caches
+    /// keep and that no log counts.
+    pub(super) fn of<B>(request: &Request<B>, side: Option<bool>) -> Self {
         #[cfg(feature = "tonic")]
-        if let Some(media_type) = headers.get(http::header::CONTENT_TYPE)
-            && is_grpc(media_type.as_bytes())
-        {
-            return Self::Grpc(media_type.clone());
+        if let Some(media_type) = grpc::media_type(request, side) {
+            return Self::Grpc(media_type);
         }
         #[cfg(not(feature = "tonic"))]
-        let _ = headers;
+        let _ = (request, side);
         Self::Http
     }
 
@@ -90,36 +94,63 @@ impl Protocol {
             #[cfg(feature = "tonic")]
             Self::Grpc(media_type) => {
                 let mut response = tonic::Status::from(error).into_http::<()>();
-                response.headers_mut().insert(http::header::CONTENT_TYPE, media_type);
+                let media_type = HeaderValue::from_static(media_type);
+                response.headers_mut().insert(CONTENT_TYPE, media_type);
                 response.map(|()| B::of_text(String::new()))
             }
         }
     }
 }
 
-/// `application/grpc`, `application/grpc+proto`, `application/grpc-web-text` and the like.
+/// What gRPC looks like on the wire.
 #[cfg(feature = "tonic")]
-fn is_grpc(media_type: &[u8]) -> bool {
-    const GRPC: &[u8] = b"application/grpc";
-    media_type.split_at_checked(GRPC.len()).is_some_and(|(start, rest)| {
-        let ends = rest.first().is_none_or(|next| !next.is_ascii_alphanumeric());
-        start.eq_ignore_ascii_case(GRPC) && ends
-    })
-}
+mod grpc {
+    use http::header::{CONTENT_TYPE, TE};
+    use http::{HeaderMap, Method, Request, Version};
 
-#[cfg(all(test, feature = "tonic"))]
-mod tests {
-    use super::is_grpc;
-
-    #[test]
-    fn what_is_grpc() {
-        let are = ["application/grpc", "Application/gRPC+proto", "application/grpc-web-text+proto"];
-        let are = are.into_iter().chain(["application/grpc;charset=utf-8", "application/grpc "]);
-        are.for_each(|is| assert!(is_grpc(is.as_bytes()), "{is}"));
-        for is_not in
-            ["", "application/grp", "application/grpcx", "application/json", "grpc", "\u{e9}"]
-        {
-            assert!(!is_grpc(is_not.as_bytes()), "{is_not}");
+    /// The media type of the answer, if the request is to be answered in gRPC.
+    ///
+    /// Where the application says that a request is for gRPC, its media type says in which form: a proxy
+    /// for gRPC-Web may have made HTTP/1.1 of it. Where nothing is said, only gRPC itself counts, which
+    /// no browser, cache or form can speak by accident.
+    pub(super) fn media_type<B>(request: &Request<B>, side: Option<bool>) -> Option<&'static str> {
+        let is_spoken = match side {
+            Some(is_grpc) => is_grpc,
+            None => {
+                matches!(request.version(), Version::HTTP_2 | Version::HTTP_3)
+                    && takes_trailers(request.headers())
+            }
+        };
+        if request.method() != Method::POST || !is_spoken {
+            return None;
         }
+        let answer = answer_to(request.headers().get(CONTENT_TYPE)?.as_bytes())?;
+        (answer == NATIVE || side.is_some()).then_some(answer)
+    }
+
+    const NATIVE: &str = "application/grpc";
+
+    /// The media type of an answer to a request of this one.
+    fn answer_to(media_type: &[u8]) -> Option<&'static str> {
+        let end = media_type.iter().position(|byte| matches!(byte, b';' | b' ' | b'\t'));
+        let essence = media_type.get(..end.unwrap_or(media_type.len()))?;
+        // `+proto`, `+json` and the like are about the messages, and there is none in the answer.
+        let form = essence.split(|byte| *byte == b'+').next()?;
+        let is = |name: &str| form.eq_ignore_ascii_case(name.as_bytes());
+        let forms = [
+            (NATIVE, NATIVE),
+            ("application/grpc-web", "application/grpc-web+proto"),
+            ("application/grpc-web-text", "application/grpc-web-text+proto"),
+        ];
+        forms.into_iter().find(|(name, _)| is(name)).map(|(_, answer)| answer)
+    }
+
+    /// `te: trailers`, without which no gRPC server answers.
+    fn takes_trailers(headers: &HeaderMap) -> bool {
+        let mut codings = headers
+            .get_all(TE)
+            .into_iter()
+            .flat_map(|value| value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii));
+        codings.any(|coding| coding.eq_ignore_ascii_case(b"trailers"))
     }
 }

@@ -49,25 +49,25 @@ where
         let context = self.settings.context(&web::Request::of_http(&request), outer);
         request.extensions_mut().insert(context.clone());
 
-        let tell = (is_outermost && self.settings.tells()).then(|| self.settings.clone());
+        let finish = is_outermost.then(|| self.settings.clone());
 
         if !self.settings.has_rules() {
             // Called at once, so that nothing need be cloned: services are often large.
             let response = context.clone().scope_blocking(|| self.inner.call(request));
-            return RateLimitFuture::called(context, response, tell);
+            return RateLimitFuture::called(context, response, finish);
         }
         // The one that was polled is ready, and its clone may not be.
         let clone = self.inner.clone();
         let mut inner = mem::replace(&mut self.inner, clone);
         let (settings, of_request) = (self.settings.clone(), context.clone());
-        let protocol = Protocol::of(request.headers());
+        let protocol = Protocol::of(&request, context.grpc());
         let response = async move {
             match settings.decide(&of_request).await {
                 Ok(()) => inner.call(request).await,
                 Err(error) => Ok(protocol.refuse(error)),
             }
         };
-        RateLimitFuture::deciding(context, Box::pin(response), tell)
+        RateLimitFuture::deciding(context, Box::pin(response), finish)
     }
 }
 
