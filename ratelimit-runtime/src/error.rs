@@ -2,10 +2,15 @@
 //!
 //! Nothing here ever holds a key, an address with credentials or another value of a user.
 
+mod number;
+
 use std::panic::Location;
 use std::time::Duration;
 
 use crate::decision::{Decision, Outcome};
+
+pub use self::number::InvalidNumber;
+pub(crate) use self::number::{Argument, Fault};
 
 /// Why the body of a limited function did not run.
 ///
@@ -147,10 +152,12 @@ pub enum Mistake {
         limit: u64,
     },
     /// The cost is below zero.
-    #[error("the cost of a call to rate limit `{rule}` is negative")]
+    #[error("the cost of a call to rate limit `{rule}` is {cost}, and cannot be negative")]
     NegativeCost {
         /// The rule's name.
         rule: String,
+        /// What the call costs; the smallest `i64` stands for everything below it.
+        cost: i64,
     },
     /// A list names one rule with one key twice. Add up the costs instead.
     #[error("rate limit `{rule}` is checked twice for one key in one call")]
@@ -195,6 +202,26 @@ impl Mistake {
         }
     }
 
+    /// A number below 64 for what is wrong, whatever the values: each is logged once for a rule.
+    pub(crate) const fn mark(&self) -> u32 {
+        match self {
+            Self::EmptyKey { .. } => 0,
+            Self::CostExceedsCapacity { .. } => 1,
+            Self::NegativeCost { .. } => 2,
+            Self::DuplicateCheck { .. } => 3,
+            Self::NoContext { .. } => 4,
+            Self::NoSecret { .. } => 5,
+            Self::Config(ConfigError::DefaultName { .. }) => 6,
+            Self::Config(ConfigError::OtherNumbers { .. }) => 7,
+            Self::Config(ConfigError::OtherAlgorithm { .. }) => 8,
+            Self::Config(ConfigError::TooManyChecks { .. }) => 9,
+            Self::Config(ConfigError::BlockingConnection) => 10,
+            Self::Config(ConfigError::Thread) => 11,
+            Self::Config(ConfigError::Number { number, .. }) => 12 + number.mark(),
+            Self::Config(_) => 12 + InvalidNumber::MARKS,
+        }
+    }
+
     /// Whether the caller of the function is to blame (400), and not who configured it (500).
     pub fn is_callers(&self) -> bool {
         matches!(
@@ -205,50 +232,48 @@ impl Mistake {
 }
 
 /// A configuration that cannot work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+///
+/// `{:?}` shows the same text as `{}`: it is what a `main` that returns this prints.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A limit, capacity or rate that is too large to be counted exactly.
-    #[error("{count} is more than the maximum {max}")]
-    TooMany {
-        /// The number given.
-        count: u64,
-        /// The largest that is possible.
-        max: u64,
+    /// A rule, or a call of it, has a number that its algorithm cannot count with. Nothing is charged,
+    /// and what was in force stays so: the next call with valid numbers finds the budget as it was.
+    #[error("rate limit `{rule}`: {number}")]
+    Number {
+        /// The rule's name.
+        rule: Box<str>,
+        /// Which number, its value, and what is wrong with it.
+        number: Box<InvalidNumber>,
     },
-    /// A rate of no permits at all.
-    #[error("a rate needs at least 1 permit per period")]
-    ZeroRate,
-    /// A period or window that is too short, too long, or not a whole number of microseconds.
-    #[error("{span:?} is not a whole number of microseconds from 1 to 2^52 (142 years)")]
-    Span {
-        /// The time given.
-        span: Duration,
+    /// A call has numbers of another algorithm than its rule: their state is not comparable.
+    #[error(
+        "rate limit `{rule}` has another algorithm than `{given}`, for which a call has numbers"
+    )]
+    OtherAlgorithm {
+        /// The rule's name.
+        rule: Box<str>,
+        /// The algorithm of the call's numbers.
+        given: &'static str,
     },
-    /// A number of sub-windows outside 1 to 100.
-    #[error("{sub_windows} sub-windows are not between 1 and 100")]
-    SubWindows {
-        /// The number given.
-        sub_windows: u32,
-    },
-    /// A limit, rate, window or wait below zero, given per call.
-    #[error("a limit, rate or window is negative")]
-    NegativeNumber,
-    /// Numbers of another algorithm than the rule's: their state is not comparable.
-    #[error("a call has numbers of another algorithm than its rule")]
-    OtherAlgorithm,
     /// Two rules in code go by one name that nobody wrote: each has the name of the function it
     /// stands on. Give one of them a `name`.
-    #[error("the rate limits at {one} and {other} have one default name: give one a `name`")]
+    #[error(
+        "the rate limits at {one} and {other} have one default name, `{rule}`: give one a `name`"
+    )]
     DefaultName {
+        /// The name of both.
+        rule: Box<str>,
         /// Where the first is written.
         one: &'static Location<'static>,
         /// Where the other is written.
         other: &'static Location<'static>,
     },
     /// Two rules in code have one name, and so share their budgets, but not their numbers.
-    #[error("the rate limits at {one} and {other} have one name and different numbers")]
+    #[error("the rate limits at {one} and {other} have one name, `{rule}`, and different numbers")]
     OtherNumbers {
+        /// The name of both.
+        rule: Box<str>,
         /// Where the first is written.
         one: &'static Location<'static>,
         /// Where the other is written.
@@ -263,8 +288,11 @@ pub enum ConfigError {
         max: usize,
     },
     /// The process already has a limiter.
-    #[error("a limiter is already installed or in use: install it before the first limited call")]
-    AlreadyInstalled,
+    #[error("{}", already_installed(*.at))]
+    AlreadyInstalled {
+        /// Where it was installed; `None` if the first limited call has set it up.
+        at: Option<&'static Location<'static>>,
+    },
     /// `RATELIMIT_REDIS_URL` or a URL given in code is not a Redis URL.
     #[error(
         "the Redis URL is not valid: expected redis://[user:password@]host[:port][/database], \
@@ -283,21 +311,43 @@ pub enum ConfigError {
     /// `RATELIMIT_MODE` is something else than `enforce`, `shadow` or `off`.
     #[error("RATELIMIT_MODE must be `enforce`, `shadow` or `off`")]
     ModeVariable,
-    /// The prefix of all keys is longer than 64 bytes, or has braces, blanks or control characters.
-    #[error("the key prefix must be 1 to 64 bytes without braces, blanks or control characters")]
-    Prefix,
+    /// The prefix of all keys cannot be used.
+    #[error("the key prefix {problem}")]
+    Prefix {
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// A proxy that is to be trusted is neither a network nor an address.
     #[error("a trusted proxy must be an address or a network, like 10.0.0.0/8")]
     Network,
-    /// The deadline, or the time for connecting, is zero.
-    #[error("the deadline of a check and the time for connecting must be longer than zero")]
-    Deadline,
+    /// A time that calls or connections have is zero.
+    #[error("`{setting}` must be longer than zero")]
+    ZeroTime {
+        /// The setting: `deadline` or `connect_timeout`.
+        setting: &'static str,
+    },
     /// The limiter is only a connection that the caller drives, which cannot be waited for here.
     #[error("a limiter over a handed-in connection cannot be used from a blocking function")]
     BlockingConnection,
     /// The operating system gave no thread.
     #[error("the limiter's own thread could not be started")]
     Thread,
+}
+
+impl std::fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+fn already_installed(at: Option<&Location<'_>>) -> String {
+    match at {
+        Some(at) => format!("a limiter is already installed, at {at}"),
+        None => {
+            "the first limited call has already set up a limiter by itself: install one before it"
+                .to_owned()
+        }
+    }
 }
 
 /// Why a store did not answer.

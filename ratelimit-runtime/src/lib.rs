@@ -16,6 +16,7 @@ mod key;
 mod limiter;
 mod reject;
 mod rule;
+mod spacing;
 pub mod store;
 mod telemetry;
 #[cfg(feature = "testing")]
@@ -29,7 +30,9 @@ pub mod __private;
 pub use clock::{Clock, ManualClock};
 pub use context::{Context, ContextBuilder};
 pub use decision::{Decision, Degraded, Outcome};
-pub use error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
+pub use error::{
+    ConfigError, InvalidNumber, Mistake, RateLimitError, Refusal, StoreError, Unavailable,
+};
 #[cfg(feature = "actix")]
 pub use frameworks::RateLimitMiddleware;
 #[cfg(feature = "tower")]

@@ -98,7 +98,10 @@ fn costs() {
         Err(Error::Limited(RateLimitError::Mistake(mistake))) => mistake,
         other => panic!("{other:?}"),
     };
-    assert_eq!(mistake(signed(-1).map(drop)), Mistake::NegativeCost { rule: "signed".into() });
+    assert_eq!(
+        mistake(signed(-1).map(drop)),
+        Mistake::NegativeCost { rule: "signed".into(), cost: -1 }
+    );
     let too_much = Mistake::CostExceedsCapacity { rule: "huge".into(), cost: u64::MAX, limit: 10 };
     assert_eq!(mistake(huge(u128::MAX).map(drop)), too_much);
 }

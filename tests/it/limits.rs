@@ -91,9 +91,12 @@ fn b044_large_integers_through_the_script() {
         for algorithm in algorithms(count) {
             let rule = rule(algorithm);
             let error = limiter.check_blocking(&Check::new(&rule, "key")).unwrap_err();
-            let expected = Mistake::Config(ConfigError::TooMany { count, max: LARGEST });
             match &error {
-                RateLimitError::Mistake(mistake) => assert_eq!(*mistake, expected),
+                RateLimitError::Mistake(Mistake::Config(ConfigError::Number {
+                    number, ..
+                })) => {
+                    assert!(number.to_string().contains(&count.to_string()), "{number}");
+                }
                 other => panic!("{algorithm:?}: {other}"),
             }
             assert!(error.to_string().contains(&LARGEST.to_string()), "{error}");

@@ -35,6 +35,7 @@ mod denials;
 mod give_back;
 mod limits;
 mod load;
+mod mistakes;
 mod numbers;
 mod runtimes;
 mod state;

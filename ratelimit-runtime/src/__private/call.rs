@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::number::{Count, IntoRate, IntoWindow, Negative};
 use super::run::Run;
 use crate::context::Context;
-use crate::error::{ConfigError, Mistake, RateLimitError};
+use crate::error::{Argument, Fault, InvalidNumber, Mistake, RateLimitError};
 use crate::key::Key;
 use crate::limiter::Limiter;
 use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
@@ -32,8 +32,33 @@ pub struct Call {
     limiter: Option<Limiter>,
     wait: Option<Duration>,
     group: Option<Arc<Key>>,
-    /// The first mistake in the numbers of the call, which has no other way to be reported.
-    mistake: Option<Mistake>,
+    /// The first number of the call that is negative, which has no other way to be reported.
+    negative: Option<BelowZero>,
+}
+
+/// A number below zero.
+#[derive(Clone, Copy, Debug)]
+struct BelowZero {
+    /// Whose number it is; `None` if it is the whole call's.
+    rule: Option<&'static Rule>,
+    /// What it was given for; `None` for a cost.
+    argument: Option<Argument>,
+    value: i64,
+}
+
+impl BelowZero {
+    /// The mistake, which is logged if those who run the service can mend it.
+    #[cold]
+    fn report(self, first: &Rule) -> Mistake {
+        let rule = self.rule.unwrap_or(first);
+        let Some(argument) = self.argument else {
+            return Mistake::NegativeCost { rule: rule.name().into(), cost: self.value };
+        };
+        let number = InvalidNumber::new(argument, Fault::Negative(self.value));
+        let mistake = Mistake::Config(rule.invalid(number));
+        rule.log_mistake(&mistake);
+        mistake
+    }
 }
 
 impl Call {
@@ -41,7 +66,7 @@ impl Call {
     #[inline]
     pub fn new() -> Self {
         let limiter = Limiter::of_scope();
-        Self { checks: SmallVec::new(), limiter, wait: None, group: None, mistake: None }
+        Self { checks: SmallVec::new(), limiter, wait: None, group: None, negative: None }
     }
 
     /// On a limiter of the function's own choice. Before all checks: a key may need its secret.
@@ -59,7 +84,10 @@ impl Call {
     pub fn wait(&mut self, longest: impl IntoWindow) {
         match longest.into_window() {
             Ok(longest) => self.wait = Some(longest),
-            Err(Negative) => self.negative_number(),
+            Err(Negative(value)) => {
+                let negative = BelowZero { rule: None, argument: Some(Argument::Wait), value };
+                self.negative.get_or_insert(negative);
+            }
         }
     }
 
@@ -87,39 +115,36 @@ impl Call {
 
     /// How many permits it takes.
     pub fn cost(&mut self, cost: impl Count) -> &mut Self {
-        if let Ok(cost) = cost.count() {
-            return self.change(|check| check.cost(cost));
+        match cost.count() {
+            Ok(cost) => self.change(|check| check.cost(cost)),
+            Err(Negative(cost)) => self.negative(None, cost),
         }
-        if let Some(rule) = self.applied_rule() {
-            self.mistake.get_or_insert(Mistake::NegativeCost { rule: rule.name().into() });
-        }
-        self
     }
 
     /// A bucket's capacity for this call.
     pub fn capacity(&mut self, number: impl Count) -> &mut Self {
-        self.count(number.count())
+        self.count(Argument::Capacity, number.count())
     }
 
     /// A window's limit for this call.
     pub fn limit(&mut self, number: impl Count) -> &mut Self {
-        self.count(number.count())
+        self.count(Argument::Limit, number.count())
     }
 
     /// A token bucket's rate for this call.
     pub fn refill(&mut self, rate: impl IntoRate) -> &mut Self {
-        self.rate(rate.into_rate())
+        self.rate(Argument::Refill, rate.into_rate())
     }
 
     /// A leaky bucket's rate for this call.
     pub fn leak(&mut self, rate: impl IntoRate) -> &mut Self {
-        self.rate(rate.into_rate())
+        self.rate(Argument::Leak, rate.into_rate())
     }
 
     /// A window's length for this call.
     pub fn window(&mut self, window: impl IntoWindow) -> &mut Self {
         let new = window.into_window();
-        self.number(new, |algorithm, new| match algorithm {
+        self.number(Argument::Window, new, |algorithm, new| match algorithm {
             Algorithm::FixedWindow { window, .. }
             | Algorithm::SlidingLog { window, .. }
             | Algorithm::SlidingCounter { window, .. } => *window = new,
@@ -131,7 +156,7 @@ impl Call {
     pub fn sub_windows(&mut self, number: impl Count) -> &mut Self {
         // A number that does not fit is far above the maximum, which is reported.
         let new = number.count().map(|new| u32::try_from(new).unwrap_or(u32::MAX));
-        self.number(new, |algorithm, new| {
+        self.number(Argument::SubWindows, new, |algorithm, new| {
             if let Algorithm::SlidingCounter { sub_windows, .. } = algorithm {
                 *sub_windows = new;
             }
@@ -200,12 +225,9 @@ impl Call {
         if limiter.only_watches() {
             return Ok(Some(limiter));
         }
-        if let Some(mistake) = &self.mistake {
-            if let Some(first) = self.checks.first().filter(|_| !mistake.is_callers()) {
-                first.rule().log_mistake(mistake);
-            }
+        if let Some((negative, first)) = self.negative.zip(self.checks.first()) {
             Context::turn_away();
-            return Err(mistake.clone().into());
+            return Err(negative.report(first.rule()).into());
         }
         for check in self.checks.iter().filter(|check| !check.is_shadow()) {
             check.rule().register().map_err(Mistake::Config)?;
@@ -218,8 +240,8 @@ impl Call {
         self.wait.map(|_| delay).filter(|delay| !delay.is_zero())
     }
 
-    fn count(&mut self, number: Result<u64, Negative>) -> &mut Self {
-        self.number(number, |algorithm, new| match algorithm {
+    fn count(&mut self, argument: Argument, number: Result<u64, Negative>) -> &mut Self {
+        self.number(argument, number, |algorithm, new| match algorithm {
             Algorithm::TokenBucket { capacity, .. } | Algorithm::LeakyBucket { capacity, .. } => {
                 *capacity = new;
             }
@@ -229,8 +251,8 @@ impl Call {
         })
     }
 
-    fn rate(&mut self, rate: Result<Rate, Negative>) -> &mut Self {
-        self.number(rate, |algorithm, new| match algorithm {
+    fn rate(&mut self, argument: Argument, rate: Result<Rate, Negative>) -> &mut Self {
+        self.number(argument, rate, |algorithm, new| match algorithm {
             Algorithm::TokenBucket { refill: rate, .. }
             | Algorithm::LeakyBucket { leak: rate, .. } => *rate = new,
             Algorithm::FixedWindow { .. }
@@ -242,20 +264,18 @@ impl Call {
     /// Sets one number of the last check.
     fn number<T>(
         &mut self,
+        argument: Argument,
         number: Result<T, Negative>,
         set: impl FnOnce(&mut Algorithm, T),
     ) -> &mut Self {
-        if let Ok(number) = number {
-            return self.change(|check| {
+        match number {
+            Ok(number) => self.change(|check| {
                 let mut numbers = check.algorithm();
                 set(&mut numbers, number);
                 check.numbers(numbers)
-            });
+            }),
+            Err(Negative(value)) => self.negative(Some(argument), value),
         }
-        if self.applied_rule().is_some() {
-            self.negative_number();
-        }
-        self
     }
 
     fn change(&mut self, change: impl FnOnce(Check<'static>) -> Check<'static>) -> &mut Self {
@@ -272,8 +292,13 @@ impl Call {
         (rule.current_mode() == Mode::Enforce).then_some(rule)
     }
 
-    fn negative_number(&mut self) {
-        self.mistake.get_or_insert(ConfigError::NegativeNumber.into());
+    #[cold]
+    fn negative(&mut self, argument: Option<Argument>, value: i64) -> &mut Self {
+        if let Some(rule) = self.applied_rule() {
+            let rule = Some(rule);
+            self.negative.get_or_insert(BelowZero { rule, argument, value });
+        }
+        self
     }
 }
 
@@ -386,37 +411,22 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         };
-        let negative = Mistake::from(ConfigError::NegativeNumber);
-        assert_eq!(
-            mistake(&BUCKET, &|call| {
-                call.cost(-1);
-            }),
-            Mistake::NegativeCost { rule: "bucket".into() }
-        );
-        assert_eq!(
-            mistake(&BUCKET, &|call| {
-                call.capacity(-1);
-            }),
-            negative
-        );
-        assert_eq!(
-            mistake(&BUCKET, &|call| {
-                call.refill(-1);
-            }),
-            negative
-        );
-        assert_eq!(
-            mistake(&COUNTER, &|call| {
-                call.window(-1);
-            }),
-            negative
-        );
-        assert_eq!(
-            mistake(&COUNTER, &|call| {
-                call.sub_windows(-1);
-            }),
-            negative
-        );
+        let of_cost = mistake(&BUCKET, &|call| _ = call.cost(-1));
+        assert_eq!(of_cost, Mistake::NegativeCost { rule: "bucket".into(), cost: -1 });
+        let says = |rule: &'static Rule, set: &dyn Fn(&mut Call), expected: &str| {
+            let expected =
+                format!("rate limit `{}`: {expected}, and cannot be negative", rule.name());
+            assert_eq!(mistake(rule, set).to_string(), expected);
+        };
+        says(&BUCKET, &|call| _ = call.capacity(-1), "`capacity` is -1");
+        says(&BUCKET, &|call| _ = call.refill(-2_i8), "`refill` is -2");
+        says(&LINE, &|call| _ = call.leak(-3_i64), "`leak` is -3");
+        says(&COUNTER, &|call| _ = call.limit(i128::MIN), "`limit` is -9223372036854775808");
+        says(&COUNTER, &|call| _ = call.window(-5), "`window` is -5");
+        says(&COUNTER, &|call| _ = call.sub_windows(-6_isize), "`sub_windows` is -6");
+        // The first one counts, and that of the call is told of its first rule.
+        says(&BUCKET, &|call| _ = call.capacity(-1).refill(-1), "`capacity` is -1");
+        says(&LINE, &|call| call.wait(-7), "`wait` is -7");
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::rule::Rate;
 
-/// A number below zero.
+/// A number below zero; the smallest `i64` stands for everything below it.
 #[derive(Clone, Copy, Debug)]
-pub struct Negative;
+pub struct Negative(pub i64);
 
 /// A whole number of any type; one that is too large for its use stays too large.
 #[diagnostic::on_unimplemented(
@@ -47,7 +47,11 @@ macro_rules! integers {
             #[inline]
             fn count(self) -> Result<u64, Negative> {
                 #[allow(unused_comparisons, reason = "not every type has negative numbers")]
-                if self < 0 { Err(Negative) } else { Ok(u64::try_from(self).unwrap_or(u64::MAX)) }
+                if self < 0 {
+                    #[allow(clippy::unnecessary_fallible_conversions, reason = "not of every type")]
+                    return Err(Negative(i64::try_from(self).unwrap_or(i64::MIN)));
+                }
+                Ok(u64::try_from(self).unwrap_or(u64::MAX))
             }
         }
 

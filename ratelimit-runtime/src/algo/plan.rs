@@ -4,7 +4,7 @@ use super::{
     FixedWindow, Flow, LeakyBucket, MAX_COUNT, MAX_LOG, MAX_SPAN_US, MAX_SUB_WINDOWS, Resolution,
     SlidingCounter, SlidingLog, TokenBucket,
 };
-use crate::error::ConfigError;
+use crate::error::{Argument, Fault, InvalidNumber};
 use crate::rule::{Algorithm, Rate};
 use std::time::Duration;
 
@@ -26,31 +26,34 @@ pub enum Plan {
 
 impl Plan {
     /// Checks the numbers of an algorithm and compiles them.
-    pub const fn new(algorithm: Algorithm, resolution: Resolution) -> Result<Self, ConfigError> {
+    pub const fn new(algorithm: Algorithm, resolution: Resolution) -> Result<Self, InvalidNumber> {
         match algorithm {
             Algorithm::TokenBucket { capacity, refill } => {
-                match flow(capacity, refill, resolution) {
+                match flow(capacity, refill, Argument::Refill, resolution) {
                     Ok(flow) => Ok(Self::TokenBucket(TokenBucket(flow))),
                     Err(error) => Err(error),
                 }
             }
-            Algorithm::LeakyBucket { capacity, leak } => match flow(capacity, leak, resolution) {
-                Ok(flow) => Ok(Self::LeakyBucket(LeakyBucket { flow, longest: None })),
-                Err(error) => Err(error),
-            },
-            Algorithm::FixedWindow { limit, window } => match span(limit, MAX_COUNT, window) {
+            Algorithm::LeakyBucket { capacity, leak } => {
+                match flow(capacity, leak, Argument::Leak, resolution) {
+                    Ok(flow) => Ok(Self::LeakyBucket(LeakyBucket { flow, longest: None })),
+                    Err(error) => Err(error),
+                }
+            }
+            Algorithm::FixedWindow { limit, window } => match window_us(limit, MAX_COUNT, window) {
                 Ok(us) => Ok(Self::FixedWindow(FixedWindow::new(limit, us, resolution))),
                 Err(error) => Err(error),
             },
-            Algorithm::SlidingLog { limit, window } => match span(limit, MAX_LOG, window) {
+            Algorithm::SlidingLog { limit, window } => match window_us(limit, MAX_LOG, window) {
                 Ok(us) => Ok(Self::SlidingLog(SlidingLog::new(limit, us, resolution))),
                 Err(error) => Err(error),
             },
             Algorithm::SlidingCounter { limit, window, sub_windows } => {
                 if sub_windows == 0 || sub_windows > MAX_SUB_WINDOWS {
-                    return Err(ConfigError::SubWindows { sub_windows });
+                    let fault = Fault::Parts(sub_windows);
+                    return Err(InvalidNumber::new(Argument::SubWindows, fault));
                 }
-                match span(limit, MAX_COUNT, window) {
+                match window_us(limit, MAX_COUNT, window) {
                     Ok(us) => Ok(Self::SlidingCounter(SlidingCounter::new(
                         limit,
                         us,
@@ -64,27 +67,47 @@ impl Plan {
     }
 }
 
-const fn flow(capacity: u64, rate: Rate, resolution: Resolution) -> Result<Flow, ConfigError> {
+const fn flow(
+    capacity: u64,
+    rate: Rate,
+    argument: Argument,
+    resolution: Resolution,
+) -> Result<Flow, InvalidNumber> {
     if rate.permits() == 0 {
-        return Err(ConfigError::ZeroRate);
+        return Err(InvalidNumber::new(argument, Fault::Zero));
     }
-    if rate.permits() > MAX_COUNT {
-        return Err(ConfigError::TooMany { count: rate.permits(), max: MAX_COUNT });
+    if let Err(error) = count(rate.permits(), MAX_COUNT, argument) {
+        return Err(error);
     }
-    match span(capacity, MAX_COUNT, rate.period()) {
+    if let Err(error) = count(capacity, MAX_COUNT, Argument::Capacity) {
+        return Err(error);
+    }
+    match span(rate.period(), argument) {
         Ok(us) => Ok(Flow::new(capacity, rate.permits(), us, resolution)),
         Err(error) => Err(error),
     }
 }
 
-/// A period or window in microseconds, if it and the count that goes with it are within bounds.
-const fn span(count: u64, max: u64, span: Duration) -> Result<u64, ConfigError> {
-    if count > max {
-        return Err(ConfigError::TooMany { count, max });
+/// A window in microseconds, if it and its limit are within bounds.
+const fn window_us(limit: u64, max: u64, window: Duration) -> Result<u64, InvalidNumber> {
+    match count(limit, max, Argument::Limit) {
+        Ok(()) => span(window, Argument::Window),
+        Err(error) => Err(error),
     }
+}
+
+const fn count(count: u64, max: u64, argument: Argument) -> Result<(), InvalidNumber> {
+    if count > max {
+        return Err(InvalidNumber::new(argument, Fault::TooMany { count, max }));
+    }
+    Ok(())
+}
+
+/// A period or window in microseconds.
+const fn span(span: Duration, argument: Argument) -> Result<u64, InvalidNumber> {
     let us = span.as_micros();
     if us == 0 || us > MAX_SPAN_US as u128 || !span.subsec_nanos().is_multiple_of(1_000) {
-        return Err(ConfigError::Span { span });
+        return Err(InvalidNumber::new(argument, Fault::Span(span)));
     }
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^52, checked above")]
     Ok(us as u64)

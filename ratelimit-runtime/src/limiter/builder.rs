@@ -249,13 +249,14 @@ impl LimiterBuilder {
 
     fn build_silently(self) -> Result<Limiter, ConfigError> {
         let mode = mode(env::var_os(MODE).as_deref())?;
-        if self.deadline.is_zero() || self.connect_timeout.is_zero() {
-            return Err(ConfigError::Deadline);
+        for (setting, time) in
+            [("deadline", self.deadline), ("connect_timeout", self.connect_timeout)]
+        {
+            if time.is_zero() {
+                return Err(ConfigError::ZeroTime { setting });
+            }
         }
-        let fits = |c: char| !matches!(c, '{' | '}') && !c.is_whitespace() && !c.is_control();
-        if !(1..=64).contains(&self.prefix.len()) || !self.prefix.chars().all(fits) {
-            return Err(ConfigError::Prefix);
-        }
+        check_prefix(&self.prefix)?;
         let (store, blocking): (Arc<dyn Store>, bool) = match &self.source {
             Source::Embedded => return Ok(self.embedded(mode)),
             Source::Store(store) => (store.clone(), true),
@@ -309,6 +310,22 @@ impl LimiterBuilder {
         };
         Limiter { shared: Arc::new(shared) }
     }
+}
+
+/// Whether keys in Redis can begin with it.
+fn check_prefix(prefix: &str) -> Result<(), ConfigError> {
+    let has = |unfit: fn(char) -> bool| prefix.contains(unfit);
+    let problem = match prefix.len() {
+        0 => "is empty",
+        65.. => "is longer than 64 bytes",
+        _ if has(|c| matches!(c, '{' | '}')) => {
+            "has a brace, which would put keys of a Cluster into other slots"
+        }
+        _ if has(char::is_whitespace) => "has a blank",
+        _ if has(char::is_control) => "has a control character",
+        _ => return Ok(()),
+    };
+    Err(ConfigError::Prefix { problem })
 }
 
 /// The mode that the environment asks for.

@@ -1,11 +1,20 @@
 //! The limiter of the process.
 
+use std::panic::Location;
+
 use once_cell::sync::OnceCell;
 
 use super::Limiter;
 use crate::error::{ConfigError, Mistake, RateLimitError};
 
-static INSTALLED: OnceCell<Limiter> = OnceCell::new();
+static INSTALLED: OnceCell<Installed> = OnceCell::new();
+
+/// The limiter of the process, and who chose it.
+struct Installed {
+    limiter: Limiter,
+    /// Where it was installed; `None` if the first call has set it up.
+    at: Option<&'static Location<'static>>,
+}
 
 impl Limiter {
     /// The limiter that a test has chosen for what runs here, instead of that of the process.
@@ -19,8 +28,12 @@ impl Limiter {
 
     /// Makes this the limiter of the process, which annotated functions use. Once, and before the
     /// first of them is called.
+    #[track_caller]
     pub fn install(self) -> Result<(), ConfigError> {
-        INSTALLED.set(self).map_err(|_| ConfigError::AlreadyInstalled)
+        let installed = Installed { limiter: self, at: Some(Location::caller()) };
+        INSTALLED.set(installed).map_err(|_| ConfigError::AlreadyInstalled {
+            at: INSTALLED.get().and_then(|installed| installed.at),
+        })
     }
 
     /// The limiter of the process. If none was installed, the environment
@@ -30,9 +43,9 @@ impl Limiter {
         let limiter = INSTALLED.get_or_try_init(|| {
             let limiter = Self::silently_from_env()?;
             is_new = true;
-            Ok::<_, ConfigError>(limiter)
+            Ok::<_, ConfigError>(Installed { limiter, at: None })
         });
-        let limiter = limiter.map_err(Mistake::Config)?;
+        let Installed { limiter, .. } = limiter.map_err(Mistake::Config)?;
         if is_new {
             // Not before the limiter is there: what takes the log may call a limited function.
             limiter.tell_mode();

@@ -97,7 +97,7 @@ impl Limiter {
             return admit(decision?);
         }
         if !self.shared.blocking {
-            return Err(Mistake::Config(ConfigError::BlockingConnection).into());
+            return Err(misconfigured(&self.applied(checks), ConfigError::BlockingConnection));
         }
         if let Err(cause) = driver::is_elsewhere() {
             return admit(self.conclude(&self.applied(checks), Err(cause))?);
@@ -311,7 +311,8 @@ impl Limiter {
             telemetry::degraded(checks, Some(Degraded::Open), &cause);
             return Ok(Decision::unasked().without_store(Degraded::Open, cause));
         }
-        let answers = self.shared.fallback.decide(checks).map_err(Mistake::Config)?;
+        let answers = self.shared.fallback.decide(checks);
+        let answers = answers.map_err(|error| misconfigured(checks, error))?;
         telemetry::degraded(checks, Some(Degraded::Local), &cause);
         tell(checks, &answers);
         Ok(Decision::new(checks, &answers).without_store(Degraded::Local, cause))
@@ -333,13 +334,23 @@ fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
     Err(Refusal::new(decision).into())
 }
 
-/// The store cannot decide such numbers.
+/// The checks cannot be decided: because of the numbers of some, or of something that has to do with
+/// none in particular.
 #[cold]
 fn misconfigured(checks: &[Check<'_>], error: ConfigError) -> RateLimitError {
-    let wrong = checks.iter().filter(|check| check.plan(Resolution::Micros).is_err());
-    wrong.for_each(|check| check.rule().log_mistake(&error));
+    let mut has_subject = false;
+    for check in checks {
+        if let Err(error) = check.plan(Resolution::Micros) {
+            check.rule().log_mistake(&Mistake::Config(error));
+            has_subject = true;
+        }
+    }
+    let mistake = Mistake::Config(error);
+    if let Some(first) = checks.first().filter(|_| !has_subject) {
+        first.rule().log_mistake(&mistake);
+    }
     Context::turn_away();
-    Mistake::Config(error).into()
+    mistake.into()
 }
 
 fn unavailable(rule: &Rule, cause: StoreError) -> RateLimitError {
@@ -350,24 +361,31 @@ fn unavailable(rule: &Rule, cause: StoreError) -> RateLimitError {
 fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
     if checks.len() > MAX_CHECKS {
         let error = ConfigError::TooManyChecks { checks: checks.len(), max: MAX_CHECKS };
-        return Err(error.into());
+        return Err(logged(checks.first(), error.into()));
     }
     for (i, check) in checks.iter().enumerate() {
         if let Err(mistake) = judge(check) {
-            if !mistake.is_callers() {
-                check.rule().log_mistake(&mistake);
-            }
-            return Err(mistake);
+            return Err(logged(Some(check), mistake));
         }
         let same = |other: &Check<'_>| {
             other.key().as_str() == check.key().as_str()
                 && other.rule().name() == check.rule().name()
         };
         if checks.iter().take(i).any(same) {
-            return Err(Mistake::DuplicateCheck { rule: check.rule().name().to_owned() });
+            let mistake = Mistake::DuplicateCheck { rule: check.rule().name().to_owned() };
+            return Err(logged(Some(check), mistake));
         }
     }
     Ok(())
+}
+
+/// Logs a mistake, if those who run the service can mend it.
+#[cold]
+fn logged(check: Option<&Check<'_>>, mistake: Mistake) -> Mistake {
+    if let Some(check) = check.filter(|_| !mistake.is_callers()) {
+        check.rule().log_mistake(&mistake);
+    }
+    mistake
 }
 
 /// Whether a store can decide it.
@@ -392,7 +410,8 @@ fn judge(check: &Check<'_>) -> Result<(), Mistake> {
     }
     let numbers = check.algorithm();
     if std::mem::discriminant(&numbers) != std::mem::discriminant(&rule.algorithm()) {
-        return Err(ConfigError::OtherAlgorithm.into());
+        let (rule, given) = (rule.name().into(), numbers.name());
+        return Err(ConfigError::OtherAlgorithm { rule, given }.into());
     }
     // A limit of 0 is a way to switch callers off, and refuses.
     let (cost, limit) = (check.permits(), numbers.limit());

@@ -117,6 +117,17 @@ impl Algorithm {
 }
 
 impl Algorithm {
+    /// The name of the kind, as the attribute has it.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::TokenBucket { .. } => "token_bucket",
+            Self::LeakyBucket { .. } => "leaky_bucket",
+            Self::FixedWindow { .. } => "fixed_window",
+            Self::SlidingLog { .. } => "sliding_log",
+            Self::SlidingCounter { .. } => "sliding_counter",
+        }
+    }
+
     /// A number for the kind: states of two kinds are never mixed.
     pub(super) const fn kind(&self) -> u8 {
         match self {

@@ -123,7 +123,8 @@ impl<'a> Check<'a> {
             (Some(numbers), _) => Plan::new(numbers, resolution),
             (None, Resolution::Micros) => self.rule.micros,
             (None, Resolution::Nanos) => self.rule.nanos,
-        }?;
+        };
+        let plan = plan.map_err(|number| self.rule.invalid(number))?;
         Ok(match (plan, self.max_delay) {
             (Plan::LeakyBucket(bucket), Some(delay)) => {
                 let ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);

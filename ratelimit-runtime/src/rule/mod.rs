@@ -2,27 +2,31 @@
 
 mod algorithm;
 mod check;
+mod marks;
 mod name;
 mod registry;
 
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use once_cell::sync::OnceCell;
 
 use crate::algo::{Plan, Resolution};
-use crate::error::ConfigError;
+use crate::error::{ConfigError, InvalidNumber, Mistake};
 use crate::identity::Seed;
+use crate::spacing::OnceAMinute;
 #[cfg(feature = "tower")]
 use crate::web::FieldItem;
 
 pub use self::algorithm::{Algorithm, Rate};
 pub use self::check::Check;
+use self::marks::Marks;
 pub(crate) use self::name::RuleName;
 use self::name::function_name;
 
-/// So many rules are logged whose calls do not run.
+/// How many mistakes of rules are logged at any pace; after those, one a minute.
 const MAX_LINES: usize = 1_000;
 
 /// What a rule does with the calls that are over its limit.
@@ -81,8 +85,8 @@ pub struct Rule {
     name: Name,
     algorithm: Algorithm,
     /// The algorithm compiled for both resolutions, at compile time where the rule is a `static`.
-    micros: Result<Plan, ConfigError>,
-    nanos: Result<Plan, ConfigError>,
+    micros: Result<Plan, InvalidNumber>,
+    nanos: Result<Plan, InvalidNumber>,
     mode: Mode,
     on_error: Option<OnError>,
     hides_fields: bool,
@@ -91,8 +95,8 @@ pub struct Rule {
     /// Where it is written.
     place: &'static Location<'static>,
     registered: OnceCell<Result<(), ConfigError>>,
-    /// Whether the log has been told that its calls do not run.
-    logged: OnceCell<()>,
+    /// The mistakes that the log has.
+    logged: Marks,
     /// What header fields tell of it on every call; made at the first of them.
     #[cfg(feature = "tower")]
     item: OnceCell<Arc<FieldItem>>,
@@ -135,7 +139,7 @@ impl Rule {
             seed: OnceCell::new(),
             place: Location::caller(),
             registered: OnceCell::new(),
-            logged: OnceCell::new(),
+            logged: Marks::new(),
             #[cfg(feature = "tower")]
             item: OnceCell::new(),
         }
@@ -163,17 +167,26 @@ impl Rule {
         self
     }
 
-    /// Logs, once, why calls do not run: clients are not told, and an error type of the user's may not
-    /// tell either.
+    /// Logs why calls do not run, each different mistake once: clients are not told, and an error type
+    /// of the user's may not tell either.
     #[cold]
-    pub(crate) fn log_mistake(&self, mistake: &impl std::error::Error) {
+    pub(crate) fn log_mistake(&self, mistake: &Mistake) {
         // Rules can be made for each call: then that is a rule each time.
         static LINES: AtomicUsize = AtomicUsize::new(0);
-        let is_first = self.logged.set(()).is_ok();
-        if is_first && LINES.fetch_add(1, Ordering::Relaxed) < MAX_LINES {
+        static MORE: OnceAMinute = OnceAMinute::new();
+        if !self.logged.is_new(mistake.mark()) {
+            return;
+        }
+        if LINES.fetch_add(1, Ordering::Relaxed) < MAX_LINES || MORE.is_due(Instant::now()) {
             let rule = self.name();
             tracing::error!(rule, error = %mistake, "a rate limit is not set up right: its calls do not run");
         }
+    }
+
+    /// The error that a number of this rule, or of a call of it, cannot be.
+    #[cold]
+    pub(crate) fn invalid(&self, number: InvalidNumber) -> ConfigError {
+        ConfigError::Number { rule: self.name().into(), number: Box::new(number) }
     }
 
     /// What header fields tell of the rule, whatever is decided.

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::{Algorithm, Rule};
 use crate::__private::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
-use crate::error::ConfigError;
+use crate::error::{ConfigError, Mistake};
 
 /// The first rule of each name. Rules in code: there are only so many.
 static RULES: Lazy<Mutex<HashMap<String, First>>> = Lazy::new(Mutex::default);
@@ -44,12 +44,10 @@ impl Rule {
     }
 
     fn once(&self, meet: impl FnOnce() -> Result<(), ConfigError>) -> Result<(), ConfigError> {
-        let met = *self.registered.get_or_init(meet);
+        let Err(error) = self.registered.get_or_init(meet) else { return Ok(()) };
         // Here no lock is held: what keeps the log may be limited too.
-        if let Err(error) = met {
-            self.log_mistake(&error);
-        }
-        met
+        self.log_mistake(&Mistake::Config(error.clone()));
+        Err(error.clone())
     }
 
     /// Judges by the first rule of the name, or becomes that, unless so many are known.
@@ -83,10 +81,10 @@ impl Rule {
         let may_be_a_copy = one == other;
         let are_written = self.has_written_name() && first.has_written_name;
         if !may_be_a_copy && !are_written {
-            return Err(ConfigError::DefaultName { one, other });
+            return Err(ConfigError::DefaultName { rule: self.name().into(), one, other });
         }
         if !alike(self.algorithm, first.algorithm) {
-            return Err(ConfigError::OtherNumbers { one, other });
+            return Err(ConfigError::OtherNumbers { rule: self.name().into(), one, other });
         }
         Ok(())
     }
@@ -139,7 +137,8 @@ mod tests {
         assert_eq!(ONE.register(), Ok(()));
         let error = OTHER.register().unwrap_err();
         let (one, other) = (ONE.place, OTHER.place);
-        assert_eq!(error, ConfigError::OtherNumbers { one, other });
+        let rule = "other numbers".into();
+        assert_eq!(error, ConfigError::OtherNumbers { rule, one, other });
         assert!(error.to_string().contains(&format!("{}:{}", one.file(), one.line())));
         // Said every time, not only the first.
         assert_eq!(OTHER.register(), Err(error));
@@ -182,7 +181,9 @@ mod tests {
         assert_eq!(Rule::named("made", bucket(5, 1)).register_made(), Ok(()));
         let other = Rule::named("made", bucket(6, 1));
         let (one, place) = (ONE.place, other.place);
-        assert_eq!(other.register_made(), Err(ConfigError::OtherNumbers { one, other: place }));
+        let rule = "made".into();
+        let expected = ConfigError::OtherNumbers { rule, one, other: place };
+        assert_eq!(other.register_made(), Err(expected));
 
         // Its first place can make it anew with other numbers.
         let configured = |capacity| Rule::named("configured", bucket(capacity, 1));

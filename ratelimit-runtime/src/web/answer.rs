@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn mistakes_have_no_wait() {
         let callers = Mistake::EmptyKey { rule: "secret".into() };
-        let ours = Mistake::Config(ConfigError::AlreadyInstalled);
+        let ours = Mistake::Config(ConfigError::AlreadyInstalled { at: None });
         for (mistake, status) in [(callers, 400), (ours, 500)] {
             let answer = RateLimitError::from(mistake).http_response();
             assert_eq!(answer.status().as_u16(), status);
