@@ -140,10 +140,10 @@ fn numbers_that_cannot_be_are_logged_once() {
     });
     let lines = log.lines("its calls do not run");
     assert_eq!(lines.len(), 2, "{lines:?}");
-    for (line, parts) in lines
-        .iter()
-        .zip([["contexts-large", "more than the maximum"], ["contexts-negative", "cannot be negative"]])
-    {
+    for (line, parts) in lines.iter().zip([
+        ["contexts-large", "more than the maximum"],
+        ["contexts-negative", "cannot be negative"],
+    ]) {
         assert!(parts.iter().all(|part| line.contains(part)), "{parts:?}: {line}");
     }
 }
