@@ -72,6 +72,17 @@ pub(crate) async fn sleep(span: Duration) {
     }
 }
 
+/// Does something later, on a thread that may be blocked: what logs may have to wait. Where the
+/// operating system gives no thread, nothing is done.
+pub(crate) fn later(span: Duration, work: impl FnOnce() + Send + 'static) -> bool {
+    let Ok(handle) = handle() else { return false };
+    handle.spawn(async move {
+        tokio::time::sleep(span).await;
+        tokio::task::spawn_blocking(work);
+    });
+    true
+}
+
 fn timer(span: Duration) -> Result<tokio::time::Sleep, StoreError> {
     // The destructor of a thread-local value may come too late to be in any context.
     if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {

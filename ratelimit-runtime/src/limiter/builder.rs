@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Fallback, Health, Limiter, Shared};
+use super::{Fallback, Limiter, OutageLog, Shared};
 use crate::clock::Clock;
 use crate::error::ConfigError;
 use crate::rule::{Mode, OnError};
@@ -304,7 +304,7 @@ impl LimiterBuilder {
             on_error: self.on_error,
             mode,
             fallback,
-            health: Health::default(),
+            outages: OutageLog::new(),
             waits_pass: self.waits_pass,
             key_secret: self.key_secret,
         };

@@ -2,8 +2,8 @@
 
 mod builder;
 mod fallback;
-mod health;
 mod installed;
+mod outage_log;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use self::builder::LimiterBuilder;
 use self::fallback::Fallback;
-use self::health::Health;
+use self::outage_log::OutageLog;
 use crate::algo::Resolution;
 use crate::clock::Clock;
 use crate::context::Context;
@@ -54,7 +54,7 @@ struct Shared {
     on_error: OnError,
     mode: Mode,
     fallback: Fallback,
-    health: Health,
+    outages: Arc<OutageLog>,
     /// Whether a wait on a manual clock moves that clock, instead of waiting for somebody else to.
     waits_pass: bool,
     /// For `hash(…)` in keys.
@@ -281,7 +281,7 @@ impl Limiter {
             }
             Err(StoreError::Config(error)) => Err(misconfigured(checks, error)),
             Err(cause) => {
-                self.shared.health.failed(&cause);
+                self.shared.outages.failed(&cause);
                 self.degrade(checks, cause)
             }
         }
@@ -290,7 +290,7 @@ impl Limiter {
     /// The store has answered.
     #[inline]
     fn answered(&self, checks: &[Check<'_>], answers: &Answers) {
-        self.shared.health.answered();
+        self.shared.outages.answered();
         tell(checks, answers);
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Labels are rules and words out of short lists. None ever holds a key or what a caller has sent.
 
+#[cfg(test)]
+pub(crate) mod lines;
 #[cfg(not(feature = "metrics"))]
 mod silent;
 #[cfg(feature = "metrics")]
