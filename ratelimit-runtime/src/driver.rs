@@ -3,6 +3,8 @@
 //! Timers, and the connections to Redis, live on it. So they outlive any runtime that calls, they
 //! work without one, and a thread that waits for them in a blocking call cannot keep them from
 //! making progress.
+//!
+//! The child of a fork has a thread of its own, from its first use on.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -11,10 +13,10 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
-use once_cell::sync::OnceCell;
 use tokio::runtime::{Builder, Handle};
 
 use crate::error::{ConfigError, StoreError};
+use crate::process::PerProcess;
 
 thread_local! {
     static IS_HERE: Cell<bool> = const { Cell::new(false) };
@@ -22,7 +24,7 @@ thread_local! {
 
 /// The thread's runtime, started at the first use.
 pub(crate) fn handle() -> Result<&'static Handle, ConfigError> {
-    static DRIVER: OnceCell<Handle> = OnceCell::new();
+    static DRIVER: PerProcess<Handle> = PerProcess::new();
     DRIVER.get_or_try_init(|| {
         let runtime =
             Builder::new_current_thread().enable_all().build().map_err(|_| ConfigError::Thread)?;

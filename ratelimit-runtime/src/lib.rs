@@ -14,6 +14,7 @@ mod frameworks;
 mod identity;
 mod key;
 mod limiter;
+mod process;
 mod reject;
 mod rule;
 mod spacing;

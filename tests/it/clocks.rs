@@ -3,10 +3,10 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ratelimit_kit::{Check, Limiter, Rate};
+use ratelimit_kit::{Algorithm, Check, Limiter, Rate, Rule};
 use test_support::{FakeClock, Link, Node};
 
-use crate::algorithms::{ms, token_bucket};
+use crate::algorithms::{ms, secs, token_bucket};
 use crate::machine;
 use crate::place::Place;
 use crate::specs::{shifted, shifted_node};
@@ -98,5 +98,55 @@ fn b054_node(mut link: Link) {
         let moved = millis(wall()) - millis(wall_start) - millis(start.elapsed());
         let retry = outcome.retry_after.unwrap().as_millis();
         link.send(format!("{} {retry} {moved} {late}", outcome.allowed));
+    }
+}
+
+/// Time that the machine has slept counts, and steps of its wall clock do not.
+#[test]
+fn b126_time_that_the_machine_has_slept_counts() {
+    if let Some(link) = Link::attach() {
+        return b126_node(link);
+    }
+    const TWO_HOURS: i64 = 7_200_000;
+    type Move = fn(&FakeClock, i64);
+    let cases: [(Move, i64, bool); 3] = [
+        (FakeClock::sleep_ms, TWO_HOURS, true),
+        (FakeClock::shift_ms, TWO_HOURS, false),
+        (FakeClock::shift_ms, -TWO_HOURS, false),
+    ];
+    for (number, (shift, ms, admits)) in cases.into_iter().enumerate() {
+        let clock = FakeClock::new();
+        let test = "clocks::b126_time_that_the_machine_has_slept_counts";
+        let mut node = Node::builder(test).clock(&clock).start();
+        let start = Instant::now();
+        assert_eq!(told_of(&mut node), (true, 0));
+        let (allowed, before) = told_of(&mut node);
+        assert!(!allowed && before <= 3_600_000, "{before}");
+        shift(&clock, ms);
+        let (allowed, after) = told_of(&mut node);
+        assert_eq!(allowed, admits, "case {number}");
+        if !admits {
+            // What has passed on the way, and nothing else.
+            let passed = u64::try_from(start.elapsed().as_millis()).unwrap() + 1;
+            assert!((before.saturating_sub(passed)..=before).contains(&after), "{before}, {after}");
+        }
+    }
+}
+
+/// Whether a call of the node of B126 was admitted, and how long it is to wait.
+fn told_of(node: &mut Node) -> (bool, u64) {
+    node.send("call");
+    let answer = node.recv();
+    let (allowed, retry) = answer.split_once(' ').unwrap();
+    (allowed == "true", retry.parse().unwrap())
+}
+
+fn b126_node(mut link: Link) {
+    let window = Algorithm::FixedWindow { limit: 1, window: secs(3_600) };
+    let rule = Rule::new("sleep", window);
+    let limiter = Limiter::builder().build().unwrap();
+    while link.recv().is_some() {
+        let outcome = told(limiter.check_blocking(&Check::new(&rule, "key")));
+        link.send(format!("{} {}", outcome.allowed, outcome.retry_after.unwrap().as_millis()));
     }
 }

@@ -29,6 +29,7 @@ mod breaker;
 mod configuration;
 mod distance;
 mod fallback;
+mod fork;
 mod late;
 mod odd_replies;
 mod outages;

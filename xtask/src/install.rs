@@ -1,6 +1,5 @@
 //! Brings what the tests need from the system's package manager, and says so.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -20,10 +19,8 @@ const PACKAGES: &[Package] = &[
     Package { name: "curl", present: || exists("curl") },
     Package { name: "nginx-light", present: || Path::new("/usr/sbin/nginx").exists() },
     Package { name: "wrk", present: || Path::new("/usr/bin/wrk").exists() },
-    // Builds libFuzzer.
+    // Builds libFuzzer, and what is loaded into test processes to move their clocks.
     Package { name: "g++", present: || exists("c++") },
-    // Moves the wall clock of one test process.
-    Package { name: "libfaketime", present: has_libfaketime },
 ];
 
 /// Installs the packages that are missing.
@@ -73,9 +70,4 @@ fn apt_get(verb: &[&str], packages: &[&str]) -> Result {
 
 fn is_root() -> Result<bool> {
     Ok(capture(Command::new("id").arg("-u"))?.trim() == "0")
-}
-
-fn has_libfaketime() -> bool {
-    let Ok(triplets) = fs::read_dir("/usr/lib") else { return false };
-    triplets.flatten().any(|dir| dir.path().join("faketime/libfaketimeMT.so.1").exists())
 }

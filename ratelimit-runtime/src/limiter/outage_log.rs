@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use crate::clock::Moment;
 use crate::driver;
 use crate::error::StoreError;
 
@@ -29,7 +30,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// takes the lock only where a line may be due. Times are in milliseconds since `made`.
 #[derive(Debug)]
 pub(super) struct OutageLog {
-    made: Instant,
+    made: Moment,
     /// Whether there is an outage, or one that has no line yet.
     pending: AtomicBool,
     /// Whether there is an outage, and no answer since its last failure.
@@ -100,7 +101,7 @@ enum Line {
 impl OutageLog {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
-            made: Instant::now(),
+            made: Moment::now(),
             pending: AtomicBool::new(false),
             steady: AtomicBool::new(false),
             failed: AtomicU64::new(0),

@@ -1,45 +1,48 @@
-//! A wall clock that can be moved while a process runs.
+//! Clocks that can be moved while a process runs.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::lacking;
+use crate::preload;
 use crate::scratch::Scratch;
 
-/// Moves the wall clock of the processes that are started with it; their monotonic clock, like the
-/// one of a machine whose time is set, goes on undisturbed.
+/// Moves the clocks of the processes that are started with it. Their monotonic clock goes on
+/// undisturbed, like the one of a machine whose time is set or that sleeps.
 #[derive(Debug)]
 pub struct FakeClock {
-    library: PathBuf,
     scratch: Scratch,
 }
 
 impl FakeClock {
     /// A clock that is right, for now.
     pub fn new() -> Self {
-        let clock = Self { library: library(), scratch: Scratch::new() };
+        let clock = Self { scratch: Scratch::new() };
         clock.shift_ms(0);
         clock
     }
 
-    /// From now on the wall clock is so many milliseconds ahead of the real one (or behind).
+    /// From now on the wall clock is `ms` milliseconds ahead of the real one (or behind).
     pub fn shift_ms(&self, ms: i64) {
-        let sign = if ms < 0 { '-' } else { '+' };
-        let (seconds, rest) = (ms.unsigned_abs() / 1000, ms.unsigned_abs() % 1000);
+        self.set(ms, 0);
+    }
+
+    /// The machine has slept for `ms` milliseconds: its wall clock is ahead by that, and so is the
+    /// clock that counts from the boot.
+    pub fn sleep_ms(&self, ms: i64) {
+        self.set(ms, ms);
+    }
+
+    fn set(&self, wall: i64, boot: i64) {
         // Written aside and renamed: a process reads it at every look at the clock.
         let aside = self.scratch.path().join("aside");
-        fs::write(&aside, format!("{sign}{seconds}.{rest:03}")).unwrap();
+        fs::write(&aside, format!("{wall} {boot}")).unwrap();
         fs::rename(aside, self.file()).unwrap();
     }
 
     pub(crate) fn apply(&self, command: &mut Command) {
-        command
-            .env("LD_PRELOAD", &self.library)
-            .env("FAKETIME_TIMESTAMP_FILE", self.file())
-            .env("FAKETIME_NO_CACHE", "1")
-            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-            .env("DONT_FAKE_MONOTONIC", "1"); // its name before libfaketime 0.9.9
+        preload::apply(command);
+        command.env("RATELIMIT_TEST_CLOCK", self.file());
     }
 
     fn file(&self) -> PathBuf {
@@ -51,13 +54,4 @@ impl Default for FakeClock {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// The library, for processes with threads.
-fn library() -> PathBuf {
-    let triplets = fs::read_dir("/usr/lib").into_iter().flatten().flatten();
-    let mut libraries = triplets.map(|dir| dir.path().join("faketime/libfaketimeMT.so.1"));
-    libraries
-        .find(|library| library.exists())
-        .unwrap_or_else(|| lacking::end("the tests need libfaketime, which is not installed"))
 }

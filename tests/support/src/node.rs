@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::fake_clock::FakeClock;
+use crate::fork;
 use crate::process::{Process, guarded};
 use crate::scratch::Scratch;
 
@@ -49,6 +50,7 @@ pub struct Node {
 pub struct NodeBuilder<'a> {
     test: &'a str,
     clock: Option<&'a FakeClock>,
+    may_fork: bool,
     env: Vec<(String, String)>,
 }
 
@@ -59,7 +61,14 @@ pub struct Link {
 }
 
 impl<'a> NodeBuilder<'a> {
-    /// Lets the node live by this wall clock.
+    /// Lets the node [`fork`](crate::fork).
+    #[must_use]
+    pub fn may_fork(mut self) -> Self {
+        self.may_fork = true;
+        self
+    }
+
+    /// Lets the node live by these clocks.
     #[must_use]
     pub fn clock(mut self, clock: &'a FakeClock) -> Self {
         self.clock = Some(clock);
@@ -90,6 +99,9 @@ impl<'a> NodeBuilder<'a> {
         if let Some(clock) = self.clock {
             clock.apply(&mut command);
         }
+        if self.may_fork {
+            fork::allow(&mut command);
+        }
         let mut process = Process::start(command).unwrap();
 
         let deadline = Instant::now() + PATIENCE;
@@ -111,7 +123,7 @@ impl<'a> NodeBuilder<'a> {
 impl Node {
     /// A node to start: `test` is the full name of the running test, as `cargo test` shows it.
     pub fn builder(test: &str) -> NodeBuilder<'_> {
-        NodeBuilder { test, clock: None, env: Vec::new() }
+        NodeBuilder { test, clock: None, may_fork: false, env: Vec::new() }
     }
 
     /// Starts a node with nothing special about it.

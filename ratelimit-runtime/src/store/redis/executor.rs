@@ -10,10 +10,14 @@ use std::time::Duration;
 use redis::{Cmd, Value};
 
 use super::cluster::Cluster;
+use super::dial::Dial;
 use super::failure::{self, Remedy};
 use super::node::{Node, Request};
+use super::place::Place;
+use super::sentinel::Sentinels;
 use super::slot::Slot;
-use crate::error::StoreError;
+use super::supervisor::Target;
+use crate::error::{ConfigError, StoreError};
 
 /// How long to wait for a server that says that it will soon be able to answer, first; each wait is
 /// twice as long as the one before.
@@ -37,6 +41,21 @@ pub(super) enum Servers {
 }
 
 impl Servers {
+    /// Starts to connect to the servers of a URL.
+    pub(super) fn start(place: Place, dial: Arc<Dial>) -> Result<Self, ConfigError> {
+        Ok(match place {
+            Place::Server(info) => {
+                let target = Target::Server(dial.client(info)?);
+                Self::One(Arc::new(Node::start(target, dial)?))
+            }
+            Place::Sentinel { sentinels, primary, login, tls } => {
+                let sentinels = Sentinels::new(sentinels, &primary, login, tls, &dial)?;
+                Self::One(Arc::new(Node::start(Target::Primary(sentinels), dial)?))
+            }
+            Place::Cluster { seeds } => Self::Cluster(Cluster::start(seeds, dial)?),
+        })
+    }
+
     /// The server for a slot.
     async fn node(&self, slot: Slot) -> Result<Arc<Node>, StoreError> {
         match self {

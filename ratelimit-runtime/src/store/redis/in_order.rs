@@ -44,7 +44,7 @@ pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answer
         return reply::answers(&store.together(checks).await?, checks);
     }
     let started = Instant::now();
-    let mut charged = Charged { servers: &store.servers, requests: Vec::new() };
+    let mut charged = Charged { servers: store.servers()?, requests: Vec::new() };
     let mut answers: SmallVec<[Option<_>; 4]> = checks.iter().map(|_| None).collect();
     let mut refused = false;
     for Part { places, .. } in &parts {

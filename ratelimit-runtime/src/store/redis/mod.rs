@@ -17,34 +17,47 @@ mod slot;
 mod supervisor;
 mod tls;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::cluster::Cluster;
+use redis::aio::MultiplexedConnection;
+
 use self::dial::Dial;
 use self::executor::Servers;
 use self::node::Node;
 use self::place::Place;
 use self::refusers::Refusers;
 use self::script::Names;
-use self::sentinel::Sentinels;
-use self::supervisor::Target;
 pub(crate) use self::tls::Tls;
 use super::{Answers, BoxFuture, Store};
 use crate::clock::Clock;
 use crate::error::{ConfigError, StoreError};
+use crate::process::PerProcess;
 use crate::rule::Check;
 
 /// Decides in Redis: by one script call, or on a cluster by one for each slot.
 pub struct Redis {
-    servers: Arc<Servers>,
+    source: Source,
+    /// The child of a fork connects anew: the connections are the parent's.
+    servers: PerProcess<Arc<Servers>>,
     prefix: String,
     clock: Clock,
     /// Of a check.
     deadline: Duration,
     /// Of lists that cross slots.
     refusers: Refusers,
+}
+
+/// Where the connections come from.
+enum Source {
+    Url {
+        place: Box<Place>,
+        dial: Arc<Dial>,
+    },
+    /// The caller handed one in: there is no other.
+    Given,
 }
 
 /// How to reach the servers.
@@ -73,34 +86,46 @@ impl Redis {
     ) -> Result<Self, ConfigError> {
         let Reach { connect_timeout, deadline, tls } = reach;
         let dial = Arc::new(Dial { connect_timeout, deadline, tls });
-        let servers = match Place::parse(url)? {
-            Place::Server(info) => {
-                let target = Target::Server(dial.client(info)?);
-                Servers::One(Arc::new(Node::start(target, dial)?))
-            }
-            Place::Sentinel { sentinels, primary, login, tls } => {
-                let sentinels = Sentinels::new(sentinels, &primary, login, tls, &dial)?;
-                Servers::One(Arc::new(Node::start(Target::Primary(sentinels), dial)?))
-            }
-            Place::Cluster { seeds } => Servers::Cluster(Cluster::start(seeds, dial)?),
-        };
+        let source = Source::Url { place: Box::new(Place::parse(url)?), dial };
+        let servers = PerProcess::new();
         let refusers = Refusers::new();
-        Ok(Self { servers: Arc::new(servers), prefix, clock, deadline, refusers })
+        let store = Self { source, servers, prefix, clock, deadline, refusers };
+        // Connecting starts, and what is wrong with the configuration comes out.
+        match store.servers() {
+            Err(StoreError::Config(error)) => Err(error),
+            Ok(_) | Err(_) => Ok(store),
+        }
     }
 
     /// A store over a connection that the caller drives.
     pub(crate) fn over(
-        connection: redis::aio::MultiplexedConnection,
+        connection: MultiplexedConnection,
         prefix: String,
         clock: Clock,
         deadline: Duration,
     ) -> Self {
-        let servers = Arc::new(Servers::One(Arc::new(Node::given(connection))));
-        Self { servers, prefix, clock, deadline, refusers: Refusers::new() }
+        let servers = PerProcess::new();
+        let given = || Arc::new(Servers::One(Arc::new(Node::given(connection))));
+        let Ok(_) = servers.get_or_try_init(|| Ok::<_, Infallible>(given()));
+        let refusers = Refusers::new();
+        Self { source: Source::Given, servers, prefix, clock, deadline, refusers }
+    }
+
+    /// The servers, as this process reaches them.
+    fn servers(&self) -> Result<&Arc<Servers>, StoreError> {
+        self.servers.get_or_try_init(|| match &self.source {
+            Source::Url { place, dial } => {
+                Ok(Arc::new(Servers::start(Place::clone(place), dial.clone())?))
+            }
+            Source::Given => {
+                let reason = "the connection that was handed in stayed in the process that forked";
+                Err(StoreError::Connection { reason: reason.to_owned() })
+            }
+        })
     }
 
     fn names(&self) -> Names<'_> {
-        let grouped = matches!(&*self.servers, Servers::Cluster(_));
+        let grouped = matches!(&self.source, Source::Url { place, .. } if matches!(**place, Place::Cluster { .. }));
         Names { prefix: &self.prefix, grouped }
     }
 
@@ -111,14 +136,14 @@ impl Redis {
     /// Decides checks that lie together, by one script call.
     async fn together(&self, checks: &[Check<'_>]) -> Result<redis::Value, StoreError> {
         let request = script::call(self.names(), self.now_us(), checks)?;
-        self.servers.run(&request).await
+        self.servers()?.run(&request).await
     }
 }
 
 impl Store for Redis {
     fn decide<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
         Box::pin(async move {
-            if let Servers::Cluster(_) = &*self.servers {
+            if let Servers::Cluster(_) = &**self.servers()? {
                 return in_order::decide(self, checks).await;
             }
             reply::answers(&self.together(checks).await?, checks)
@@ -130,13 +155,13 @@ impl Store for Redis {
             let key = self.names().of(check);
             let mut command = redis::cmd("DEL");
             command.arg(&key);
-            self.servers.ask(self.names().slot(&key), command).await
+            self.servers()?.ask(self.names().slot(&key), command).await
         })
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async {
-            match &*self.servers {
+            match &**self.servers()? {
                 Servers::One(node) => node.supervisor().ready().await,
                 Servers::Cluster(cluster) => cluster.ready().await,
             }
