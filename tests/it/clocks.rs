@@ -104,11 +104,12 @@ fn b054_node(mut link: Link) {
 /// Time that the machine has slept counts, and steps of its wall clock do not.
 #[test]
 fn b126_time_that_the_machine_has_slept_counts() {
+    const TWO_HOURS: i64 = 7_200_000;
+    type Move = fn(&FakeClock, i64);
+
     if let Some(link) = Link::attach() {
         return b126_node(link);
     }
-    const TWO_HOURS: i64 = 7_200_000;
-    type Move = fn(&FakeClock, i64);
     let cases: [(Move, i64, bool); 3] = [
         (FakeClock::sleep_ms, TWO_HOURS, true),
         (FakeClock::shift_ms, TWO_HOURS, false),
