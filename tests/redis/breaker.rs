@@ -21,8 +21,7 @@ fn b118_the_circuit_opens_probes_gently_and_closes() {
 }
 
 /// The same for one that lets clients connect and answers no check: there are gateways that answer
-/// for a server that is gone. Here each attempt is three commands, the last of which is a check that
-/// is let through to see whether it is answered.
+/// for a server that is gone. Here each attempt is two commands, the last of which is like a check.
 #[test]
 fn b118_the_circuit_opens_also_when_only_checks_are_not_answered() {
     let silent = || {

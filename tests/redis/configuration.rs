@@ -3,7 +3,7 @@
 
 use std::net::TcpListener;
 
-use ratelimit_kit::LimiterBuilder;
+use ratelimit_kit::{LimiterBuilder, Rule};
 use test_support::{Flavor, Reply, Server, Stub};
 
 use crate::calls::{Told, block_on, call, connected, on, window};
@@ -26,18 +26,6 @@ fn says_one_of(builder: LimiterBuilder, expected: &[String]) {
     for _ in 0..3 {
         let Told::Failed(of_call) = call(&limiter, &rule, "key") else { panic!("{error}") };
         assert!(expected.contains(&of_call.to_string()), "{of_call}");
-    }
-}
-
-/// Of a server that can be used, though not by this user, every call says so.
-#[track_caller]
-fn call_says(url: String, expected: &str) {
-    let limiter = connected(on(url));
-    let rule = window(5);
-    for _ in 0..3 {
-        let Told::Failed(of_call) = call(&limiter, &rule, "key") else { panic!("decided") };
-        assert_eq!(of_call.to_string(), expected);
-        assert!(!format!("{of_call:?}").contains("S3cr3t"), "{of_call:?}");
     }
 }
 
@@ -134,25 +122,49 @@ fn a_replica() {
     }
 }
 
-/// Users may lack the command, its subcommand, the keys, or what a script does.
+/// Users may lack the command, both ways to bring the scripts, the keys, or what a script does.
 #[test]
 fn a_user_without_permission() {
-    let lacks =
-        "the user lacks EVALSHA, SCRIPT LOAD, a command of the scripts or access to the keys";
     let prefix = "the store refuses permission or authentication:";
     let rules = [
-        ("~* &* +@all -evalsha", "NOPERM: "),
-        ("~* &* +@all -script", "NOPERM: "),
-        ("~other:* +@all", "NOPERM: "),
-        ("~* +evalsha +script|load", ""),
+        ("~* &* +@all -evalsha", "NOPERM: the user lacks EVALSHA"),
+        (
+            "~* &* +@all -script -eval",
+            "NOPERM: the user lacks both SCRIPT LOAD and EVAL, and needs one of them",
+        ),
+        (
+            "~* +evalsha +script|load",
+            "the user lacks EVALSHA, SCRIPT LOAD (or EVAL), a command of the scripts or access to \
+             the keys",
+        ),
     ];
     for flavor in Flavor::ALL {
-        for (rules, code) in rules {
+        for (rules, lacks) in rules {
             let server = Server::builder(flavor).user("app", PASSWORD, rules).start();
             let address = format!("127.0.0.1:{}", server.port());
-            let expected = format!("{prefix} {address}: {code}{lacks}");
-            call_says(server.url_of("app", PASSWORD), &expected);
+            let expected = format!("{prefix} {address}: {lacks}");
+            says(on(server.url_of("app", PASSWORD)), &expected);
         }
+    }
+}
+
+/// Which keys a user may use shows when a call uses one.
+#[test]
+fn a_user_without_permission_for_some_keys() {
+    for flavor in Flavor::ALL {
+        let rules = "~*:good:* +@all";
+        let server = Server::builder(flavor).user("app", PASSWORD, rules).start();
+        let limiter = connected(on(server.url_of("app", PASSWORD)));
+        let [good, bad] = ["good", "bad"].map(|name| Rule::new(name, window(5).algorithm()));
+        assert_eq!(call(&limiter, &good, "key"), Told::Admitted(4));
+        let Told::Failed(error) = call(&limiter, &bad, "key") else { panic!("decided") };
+        let expected = format!(
+            "the store refuses permission or authentication: 127.0.0.1:{}: \
+             NOPERM: the user lacks access to the keys",
+            server.port()
+        );
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(call(&limiter, &good, "key"), Told::Admitted(3));
     }
 }
 
@@ -193,7 +205,7 @@ mod tls {
         let address = format!("127.0.0.1:{}", server.port());
         let started = format!("the store cannot be reached: {address} over TLS");
         let expected = [
-            format!("{started}: timed out"),
+            format!("{started}: timed out while connecting or logging in"),
             format!("{started}: received corrupt message of type InvalidContentType"),
         ];
         let url = format!("rediss://app:{PASSWORD}@{address}");
@@ -240,6 +252,10 @@ fn tls_that_is_not_compiled_in() {
 fn a_server_that_says_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let expected = format!("the store cannot be reached: {address}: timed out");
-    says(on(format!("redis://app:{PASSWORD}@{address}")), &expected);
+    let timed_out = format!("the store cannot be reached: {address}: timed out while connecting");
+    let url = format!("redis://app:{PASSWORD}@{address}");
+    says(on(url), &format!("{timed_out} or logging in"));
+    let question = "INFO (which server it is)";
+    let expected = format!("the store cannot be reached: {address}: {question}: timed out");
+    says(on(format!("redis://{address}")), &expected);
 }

@@ -1,38 +1,44 @@
 //! Servers that are a round trip away.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use ratelimit_kit::{Algorithm, Limiter, LimiterBuilder, Rate, Rule};
+use ratelimit_kit::{
+    Algorithm, Check, Limiter, LimiterBuilder, OnError, Rate, RateLimitError, Rule,
+};
 use redis::{AsyncConnectionConfig, IntoConnectionInfo, io::tcp::TcpSettings};
 use test_support::{Flavor, Proxy, Reply, Server, Stub, unique};
 use tokio::runtime::Runtime;
 
-use crate::calls::{Told, block_on, call_async, connected};
+use crate::calls::{Told, block_on, call_async, connected, timed, window};
 use crate::measure::{Late, at_most, measured};
 use crate::traffic::{Seen, Traffic, percentile};
-use crate::wait::{ms, secs};
+use crate::wait::{ms, secs, until};
 
 /// A server, and the network between.
-struct Far {
-    _server: Server,
-    proxy: Proxy,
+pub(crate) struct Far {
+    pub(crate) server: Server,
+    pub(crate) proxy: Proxy,
 }
 
 impl Far {
     /// One whose answers are late by this much.
-    fn by(delay: Duration) -> Self {
-        let server = Server::start(Flavor::Installed);
-        let proxy = Proxy::to(server.port());
-        proxy.replies().delay(delay);
-        Self { _server: server, proxy }
+    pub(crate) fn by(delay: Duration) -> Self {
+        Self::of(Server::start(Flavor::Installed), delay)
     }
 
-    fn url(&self) -> String {
+    fn of(server: Server, delay: Duration) -> Self {
+        let proxy = Proxy::to(server.port());
+        proxy.replies().delay(delay);
+        Self { server, proxy }
+    }
+
+    pub(crate) fn url(&self) -> String {
         self.proxy.url()
     }
 
     /// A Sentinel that names it as the primary `main`.
-    fn sentinel(&self) -> (Stub, String) {
+    pub(crate) fn sentinel(&self) -> (Stub, String) {
         let port = self.proxy.port().to_string();
         let stub = Stub::start(move |words| match words[0].as_slice() {
             b"SENTINEL" if words[1].eq_ignore_ascii_case(b"MASTER") => Reply::array([]),
@@ -45,7 +51,7 @@ impl Far {
 }
 
 /// A node of a cluster that says that these servers share its slots, in this order.
-fn seed(masters: &[&Far]) -> (Stub, String) {
+pub(crate) fn seed(masters: &[&Far]) -> (Stub, String) {
     let ports: Vec<u16> = masters.iter().map(|far| far.proxy.port()).collect();
     let stub = Stub::start(move |words| match words[0].as_slice() {
         b"CLUSTER" => {
@@ -108,8 +114,8 @@ fn prompt(what: &str, delay: Duration, builder: LimiterBuilder) -> Result<(), La
 }
 
 /// Over a connection with the option, which the caller made.
-fn handed_in(far: &Far, runtime: &Runtime) -> Limiter {
-    let info = far.url().into_connection_info().unwrap();
+fn handed_in(url: String, runtime: &Runtime) -> Limiter {
+    let info = url.into_connection_info().unwrap();
     let client =
         redis::Client::open(info.set_tcp_settings(TcpSettings::default().set_nodelay(true)));
     let config = AsyncConnectionConfig::new();
@@ -127,7 +133,7 @@ fn b158_small_messages_are_not_held_back() {
     for delay in [ms(5), ms(20), ms(25)] {
         measured(|| {
             let far = Far::by(delay);
-            let given = is_prompt("handed in", delay, &burst(&handed_in(&far, &runtime)))?;
+            let given = is_prompt("handed in", delay, &burst(&handed_in(far.url(), &runtime)))?;
             let by_url = is_prompt("by URL", delay, &burst(&connected(limiter(far.url()))))?;
             at_most(given.0 * 6 / 5, format!("{delay:?}: the median by URL"), by_url.0)?;
             at_most(given.1 * 6 / 5, format!("{delay:?}: 95 in 100 by URL"), by_url.1)
@@ -164,4 +170,178 @@ fn b158_small_messages_over_tls_are_not_held_back() {
         let url = format!("rediss://localhost:{}", proxy.port());
         prompt("TLS", ms(20), limiter(url).redis_roots(tls.ca_pem()))
     });
+}
+
+/// A rule of each algorithm, with windows that do not end during a test.
+fn rules() -> [Rule; 5] {
+    let (limit, window) = (100, secs(3_600));
+    [
+        Algorithm::TokenBucket { capacity: 100, refill: Rate::new(1, secs(3_600)) },
+        Algorithm::LeakyBucket { capacity: 100, leak: Rate::new(1, secs(3_600)) },
+        Algorithm::FixedWindow { limit, window },
+        Algorithm::SlidingLog { limit, window },
+        Algorithm::SlidingCounter { limit, window, sub_windows: 1 },
+    ]
+    .map(|algorithm| Rule::named(unique("rule"), algorithm))
+}
+
+/// One call of each rule, and one of two rules: how long each took, if the server decided it.
+fn calls(limiter: &Limiter, rules: &[Rule; 5], key: &str) -> Vec<Option<Duration>> {
+    let singles = rules.iter().map(|rule| vec![Check::new(rule, key)]);
+    let both = vec![Check::new(&rules[0], key), Check::new(&rules[2], key)];
+    let call = |checks: Vec<Check<'_>>| {
+        let (took, result) = timed(|| block_on(limiter.check_all(&checks)));
+        match result {
+            Ok(decision) if decision.degraded().is_none() => Some(took),
+            Err(RateLimitError::Unavailable(_)) => None,
+            other => panic!("{other:?}"),
+        }
+    };
+    singles.chain([both]).map(call).collect()
+}
+
+/// Each was decided by the server, in one round trip.
+fn are_prompt(what: &str, took: &[Option<Duration>]) -> Result<(), Late> {
+    for took in took {
+        let took = took.ok_or_else(|| Late::new(format!("{what}: a call was not decided")))?;
+        at_most(ms(40), format!("{what}: a call"), took)?;
+    }
+    Ok(())
+}
+
+/// How many of the scripts a server has.
+fn scripts_on(server: &Server) -> usize {
+    let mut words = vec!["SCRIPT", "EXISTS"];
+    words.extend(ratelimit_lua::ALL.iter().map(|script| script.sha1));
+    server.command::<Vec<bool>>(&words).into_iter().filter(|exists| *exists).count()
+}
+
+const ALL: usize = ratelimit_lua::ALL.len();
+
+/// Once the limiter is ready, the first call of any rule takes one round trip; also of a server that
+/// comes back without its scripts. While a script is missing a call takes two.
+#[test]
+fn b159_the_first_call_is_as_quick_as_the_others() {
+    measured(|| {
+        let server = Server::builder(Flavor::Installed).option("appendonly", "yes").start();
+        let mut far = Far::of(server, ms(20));
+        let builder = || limiter(far.url()).on_error(OnError::Closed);
+        let (limiter, patient) = (connected(builder()), connected(builder().deadline(secs(10))));
+        assert_eq!(scripts_on(&far.server), ALL);
+        let rules = rules();
+        let before = far.server.calls("evalsha");
+        are_prompt("the first calls", &calls(&limiter, &rules, "first"))?;
+        let sent = far.server.calls("evalsha") - before;
+        assert!((6..=6 + 2).contains(&sent), "{sent} round trips");
+
+        let before = (far.server.calls("evalsha"), far.server.calls("script|load"));
+        let mut took = Vec::new();
+        for _ in 0..10 {
+            for rule in &rules {
+                far.server.command::<()>(&["SCRIPT", "FLUSH"]);
+                let (span, told) = timed(|| block_on(call_async(&patient, rule, "flushed")));
+                assert!(told.by_server(), "{told:?}");
+                took.push(span);
+            }
+        }
+        let after = (far.server.calls("evalsha"), far.server.calls("script|load"));
+        // Some more are the limiter's own questions, where the machine stood still for a second.
+        assert!(after.0 - before.0 <= 100 + 2, "round trips of calls: {}", after.0 - before.0);
+        assert!(after.1 - before.1 <= 50 + 2 * ALL as u64, "uploads: {}", after.1 - before.1);
+        assert_eq!(far.server.calls("eval"), 0);
+        took.sort_unstable();
+        at_most(ms(50), "nine of ten calls without their script", took[took.len() * 9 / 10])?;
+        for rule in &rules {
+            let Told::Admitted(left) = block_on(call_async(&patient, rule, "flushed")) else {
+                return Err(Late::new("the last call"));
+            };
+            assert_eq!(left, 100 - 11, "each was counted once");
+        }
+
+        far.server.kill();
+        far.server.start_again();
+        until(secs(5), "it is ready", || block_on(limiter.ready()).is_ok());
+        assert_eq!(scripts_on(&far.server), ALL);
+        are_prompt("after a restart", &calls(&limiter, &rules, "restarted"))
+    });
+}
+
+#[test]
+fn b159_the_first_call_on_each_master_is_as_quick_as_the_others() {
+    measured(|| {
+        let masters = [Far::by(ms(20)), Far::by(ms(20)), Far::by(ms(20))];
+        let (_seed, url) = seed(&masters.each_ref());
+        let limiter = connected(limiter(url).on_error(OnError::Closed));
+        for master in &masters {
+            assert_eq!(scripts_on(&master.server), ALL);
+        }
+        let rules = rules();
+        for key in 0..10 {
+            let mut took = calls(&limiter, &rules, &key.to_string());
+            // Two rules in two slots are two calls.
+            took.pop();
+            are_prompt("the first calls", &took)?;
+        }
+        for master in &masters {
+            assert!(master.server.calls("evalsha") > 2, "keys everywhere");
+        }
+        Ok(())
+    });
+}
+
+/// That holds for who hands in a connection too: `ready` asks, and brings the scripts.
+#[test]
+fn b159_a_connection_that_was_handed_in_is_ready_when_the_scripts_are_there() {
+    let runtime = Runtime::new().unwrap();
+    let server = Server::start(Flavor::Installed);
+    let limiter = handed_in(server.url(), &runtime);
+    assert_eq!(scripts_on(&server), 0);
+    runtime.block_on(limiter.ready()).unwrap();
+    assert_eq!(scripts_on(&server), ALL);
+
+    let stub = Stub::start(|words| match words[0].as_slice() {
+        b"SCRIPT" | b"EVALSHA" => Reply::Silence,
+        _ => Reply::Usual,
+    });
+    let limiter = handed_in(stub.url(), &runtime);
+    let error = runtime.block_on(limiter.ready()).unwrap_err().to_string();
+    assert!(error.contains("timed out"), "{error}");
+}
+
+/// Many calls that find a script missing share one upload, and none takes more than two round trips.
+#[test]
+fn calls_that_find_a_script_missing_share_its_upload() {
+    let far = Far::by(ms(20));
+    let limiter = connected(limiter(far.url()).on_error(OnError::Closed).deadline(secs(10)));
+    far.server.command::<()>(&["SCRIPT", "FLUSH"]);
+    let before = (far.server.calls("evalsha"), far.server.calls("script|load"));
+    let rule = Arc::new(window(1_000));
+    block_on(async {
+        let calls = (0..64).map(|_| {
+            let (limiter, rule) = (limiter.clone(), Arc::clone(&rule));
+            tokio::spawn(async move { call_async(&limiter, &rule, "key").await })
+        });
+        for call in calls.collect::<Vec<_>>() {
+            let told = call.await.unwrap();
+            assert!(told.by_server(), "{told:?}");
+        }
+    });
+    assert_eq!(far.server.calls("script|load") - before.1, 1);
+    assert!(far.server.calls("evalsha") - before.0 <= 128);
+    assert_eq!(far.server.calls("eval"), 0);
+    let told = block_on(call_async(&limiter, &rule, "key"));
+    assert_eq!(told, Told::Admitted(1_000 - 65), "each was counted once");
+}
+
+/// A new primary has the scripts before the first call asks it.
+#[test]
+fn a_new_primary_has_the_scripts() {
+    let (old, new) = (Server::start(Flavor::Installed), Server::start(Flavor::Installed));
+    let proxy = Proxy::to(old.port());
+    let limiter = connected(limiter(proxy.url()));
+    assert_eq!((scripts_on(&old), scripts_on(&new)), (ALL, 0));
+    proxy.point_to(new.port());
+    proxy.cut();
+    until(secs(5), "it is ready", || block_on(limiter.ready()).is_ok() && new.calls("evalsha") > 0);
+    assert_eq!(scripts_on(&new), ALL);
 }

@@ -30,6 +30,8 @@ mod configuration;
 mod distance;
 mod fallback;
 mod fork;
+mod impatient;
+mod lacking;
 mod late;
 mod odd_replies;
 mod outages;

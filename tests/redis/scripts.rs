@@ -84,7 +84,7 @@ fn used(limiter: &Limiter, rule: &Rule) -> u64 {
 }
 
 /// A server whose scripts are flushed ten times a second decides every call, once: each time a
-/// script is uploaded by one call, for which the others wait. A server that is restarted decides
+/// script is uploaded by one call, for all of them. A server that is restarted decides
 /// nothing while it is down, and everything afterwards. (Uploads are counted by the server itself;
 /// MONITOR would show the same, and slow it down.)
 #[test]
@@ -99,7 +99,7 @@ fn b057_script_flush_and_restart_under_load() {
     let loops = Loops::start(&runtime, &limiter, &rule);
     until(secs(5), "calls", || loops.admitted() > 0);
     let mut uploads = server.calls("script|load");
-    assert_eq!(uploads, 1, "all calls met an empty cache at once");
+    assert_eq!(uploads, ALL, "connecting has uploaded each script once");
     let mut most = 0;
     for _ in 0..30 {
         let before = loops.admitted();
@@ -133,6 +133,9 @@ fn b057_script_flush_and_restart_under_load() {
     assert!((admitted..=admitted + failed).contains(&used), "{used} of {admitted} + {failed}");
 }
 
+/// How many scripts there are.
+const ALL: u64 = ratelimit_lua::ALL.len() as u64;
+
 /// Several rules are decided by a script of their own, which can be missing too.
 #[test]
 fn b060_missing_script_inside_a_multi_rule_check() {
@@ -147,5 +150,7 @@ fn b060_missing_script_inside_a_multi_rule_check() {
         let remaining: Vec<u64> = decision.outcomes().iter().map(|o| o.remaining).collect();
         assert_eq!(remaining, [1_000 - i; 3]);
     }
-    assert_eq!(server.calls("script|load"), 100);
+    // Where the machine stood still for a second, all of them were uploaded without a call.
+    let uploads = server.calls("script|load") - ALL;
+    assert!((100..=100 + 2 * ALL).contains(&uploads), "{uploads}");
 }

@@ -1,14 +1,21 @@
 //! One attempt to connect: to the server, and to one that can do what is needed.
 
-use std::time::Duration;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection as Link;
 use redis::io::tcp::TcpSettings;
 use redis::io::tcp::socket2::TcpKeepalive;
-use redis::{AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, RedisConnectionInfo};
+use redis::{
+    AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, Pipeline, RedisConnectionInfo,
+    RedisResult, Value,
+};
 use tokio::time::timeout;
 
-use super::failure;
+use super::connection::Connection;
+use super::failure::{self, Question, Remedy};
+use super::node::Request;
 use super::tls::Tls;
 use crate::error::{ConfigError, StoreError};
 
@@ -16,6 +23,9 @@ use crate::error::{ConfigError, StoreError};
 /// each of the second. Only a second net: a connection to a server that decides is never idle for
 /// longer than a second.
 const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(5));
+
+/// For this long an answer is looked for after it is late.
+const LATE: Duration = Duration::from_millis(1);
 
 /// By which means servers are reached.
 #[derive(Clone, Debug)]
@@ -26,6 +36,15 @@ pub(super) struct Dial {
     /// The deadline of a check: a server that needs longer for nothing at all is of no use.
     pub(super) deadline: Duration,
     pub(super) tls: Tls,
+    /// A call that touches nobody's budget.
+    pub(super) probe: Arc<Request>,
+}
+
+/// A server that can decide.
+pub(super) struct Ready {
+    pub(super) link: Link,
+    /// Whether it has taken the scripts; else they are sent along with a call.
+    pub(super) takes_uploads: bool,
 }
 
 impl Dial {
@@ -61,46 +80,118 @@ impl Dial {
         let address = client.get_connection_info().addr();
         // The limiter has a deadline of its own, and a connection that others use as well is not
         // to be cut for one slow answer.
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(self.connect_timeout))
-            .set_response_timeout(None);
+        let config =
+            AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
         let opening = client.get_multiplexed_async_connection_with_config(&config);
-        // The client's own timeout does not cover the login.
         match timeout(self.connect_timeout, opening).await {
             Ok(Ok(link)) => Ok(link),
-            Ok(Err(error)) => Err(failure::while_connecting(&error, address)),
-            Err(_) => Err(timed_out(address)),
+            Ok(Err(error)) => Err(failure::while_connecting(&error, None, address)),
+            Err(_) => {
+                let login = client.get_connection_info().redis_settings();
+                let login = if login.password().is_some() { " or logging in" } else { "" };
+                let reason =
+                    format!("{}: timed out while connecting{login}", failure::name(address));
+                Err(StoreError::Connection { reason })
+            }
         }
     }
 
-    /// A connection to a server that can decide.
-    pub(super) async fn primary(&self, client: &Client) -> Result<Link, StoreError> {
+    /// A connection to a server that can decide, and has the scripts.
+    pub(super) async fn primary(&self, client: &Client) -> Result<Ready, StoreError> {
         let address = client.get_connection_info().addr();
+        let name = failure::name(address);
         let mut link = self.open(client).await?;
-        let mut command = redis::cmd("INFO");
+        let command = redis::cmd("INFO");
         let info = command.query_async::<String>(&mut link);
         match timeout(self.connect_timeout, info).await {
-            Err(_) => return Err(timed_out(address)),
-            Ok(Ok(info)) => fit(&info, &failure::name(address))?,
-            // A server that does not let this user ask may still let it run the scripts.
-            Ok(Err(error)) if error.code() == Some("NOPERM") => {}
-            Ok(Err(error)) => return Err(failure::while_connecting(&error, address)),
+            Err(_) => return Err(timed_out(Question::INFO, address)),
+            Ok(Ok(info)) => fit(&info, &name)?,
+            // It may be able to run the scripts all the same.
+            Ok(Err(error)) if failure::is_no_obstacle(&error) => {}
+            Ok(Err(error)) => {
+                return Err(failure::while_connecting(&error, Some(Question::INFO), address));
+            }
         }
-        command = redis::cmd("PING");
-        let ping = command.query_async::<redis::Value>(&mut link);
-        match timeout(self.deadline, ping).await {
-            Ok(Ok(_)) => Ok(link),
-            Ok(Err(error)) if error.code() == Some("NOPERM") => Ok(link),
-            Ok(Err(error)) => Err(failure::while_connecting(&error, address)),
-            Err(_) => Err(StoreError::Connection {
-                reason: format!(
-                    "{} answers later than after {:?}",
-                    failure::name(address),
-                    self.deadline
-                ),
-            }),
+        // There are gateways that answer what is easy for a server that is gone.
+        match self.probe(&mut link).await {
+            Some(Err(error)) if !failure::is_no_obstacle(&error) => {
+                return Err(failure::while_connecting(&error, Some(Question::PROBE), address));
+            }
+            Some(_) => {}
+            None => {
+                return Err(StoreError::Connection {
+                    reason: format!("{name} answers later than after {:?}", self.deadline),
+                });
+            }
+        }
+        match timeout(self.connect_timeout, upload(&mut link)).await {
+            Ok(Ok(takes_uploads)) => Ok(Ready { link, takes_uploads }),
+            Ok(Err(error)) => {
+                Err(failure::while_connecting(&error, Some(Question::UPLOAD), address))
+            }
+            Err(_) => Err(timed_out(Question::UPLOAD, address)),
         }
     }
+
+    /// Whether a server that has been silent is there. Whether it decides is for calls to find out,
+    /// but for what it says itself.
+    pub(super) async fn still_answers(&self, connection: &Connection) -> bool {
+        let (mut link, asked) = (connection.link(), Instant::now());
+        let Some(answer) = self.probe(&mut link).await else {
+            // Others may have had answers meanwhile.
+            return connection.silent_for() < asked.elapsed();
+        };
+        let Err(error) = answer else {
+            connection.answered(true);
+            return true;
+        };
+        if matches!(failure::remedy(&error), Remedy::Drop | Remedy::Reconnect) {
+            return false;
+        }
+        connection.answered(false);
+        // It has forgotten the scripts, and no call needs to find that out.
+        if failure::is_lacking(&error) && connection.takes_uploads() {
+            return match timeout(self.connect_timeout, upload(&mut link)).await {
+                Ok(Ok(takes_uploads)) => {
+                    if !takes_uploads {
+                        connection.refuses_uploads();
+                    }
+                    true
+                }
+                Ok(Err(_)) | Err(_) => false,
+            };
+        }
+        true
+    }
+
+    /// The answer to a call that touches nobody's budget, if it comes within the deadline.
+    async fn probe(&self, link: &mut Link) -> Option<RedisResult<Value>> {
+        let mut asking = pin!(link.send_packed_command(&self.probe.command));
+        let answer = match timeout(self.deadline, asking.as_mut()).await {
+            Ok(answer) => answer,
+            // The machine may have kept this thread from reading what has arrived.
+            Err(_) => timeout(LATE, asking).await.ok()?,
+        };
+        Some(answer.and_then(Value::extract_error))
+    }
+}
+
+/// Uploads all scripts; whether the server takes them.
+pub(super) async fn upload(link: &mut Link) -> RedisResult<bool> {
+    let mut uploads = Pipeline::with_capacity(ratelimit_lua::ALL.len());
+    for script in ratelimit_lua::ALL {
+        uploads.cmd("SCRIPT").arg("LOAD").arg(script.source);
+    }
+    let mut takes_uploads = true;
+    for answer in link.send_packed_commands(&uploads, 0, ratelimit_lua::ALL.len()).await? {
+        match answer.extract_error() {
+            Err(error) if failure::cannot_compile(&error) => return Err(error),
+            // What else it says may be over at the first call.
+            Err(error) if failure::is_refusal(&error) => takes_uploads = false,
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(takes_uploads)
 }
 
 /// How messages go over a socket: decisions are small, frequent and urgent. Without `TCP_NODELAY`
@@ -112,8 +203,10 @@ fn tcp() -> TcpSettings {
     TcpSettings::default().set_nodelay(true).set_keepalive(keep_alive)
 }
 
-fn timed_out(address: &ConnectionAddr) -> StoreError {
-    StoreError::Connection { reason: format!("{}: timed out", failure::name(address)) }
+/// A question was not answered in time.
+pub(super) fn timed_out(question: Question, address: &ConnectionAddr) -> StoreError {
+    let reason = format!("{}: {question}: timed out", failure::name(address));
+    StoreError::Connection { reason }
 }
 
 /// Whether a server can run the scripts, by what it says about itself.
@@ -140,13 +233,16 @@ mod tests {
     use redis::IntoConnectionInfo as _;
 
     use super::*;
+    use crate::store::redis::script::{self, Names};
 
     #[test]
     fn messages_go_out_at_once() {
+        let probe = script::probe(Names { prefix: "p", grouped: false });
         let dial = Dial {
             connect_timeout: Duration::from_secs(1),
             deadline: Duration::from_millis(50),
             tls: Tls::default(),
+            probe: Arc::new(probe),
         };
         let info = "redis://app:pw@host/2".into_connection_info().unwrap();
         let login = info.redis_settings().clone();

@@ -1,5 +1,4 @@
-//! Runs a script: by its SHA-1, uploaded when the server does not have it, on the server that owns
-//! the key.
+//! Runs a script on the server that owns the key.
 //!
 //! A call is sent again only when the server's answer proves that the script did not run. After a
 //! lost connection or a missed deadline it may have been counted, and counts once.
@@ -25,10 +24,6 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// After so many waits the answer is what the server says.
 const WAITS: u32 = 4;
-
-/// So often a call has its script uploaded, by itself or another. A server that lacks it even then
-/// does not keep scripts: a proxy that hands each command to another one, for instance.
-const UPLOADS: u32 = 4;
 
 /// So often a call is sent on at once; after that the nodes do not agree, and are given time to.
 const HOPS: u32 = 4;
@@ -90,7 +85,6 @@ impl Servers {
         let mut asking = false;
         let mut waits = 0;
         let mut hops = 0;
-        let mut uploads = 0;
         loop {
             let mut connection = match node.supervisor().connection().await {
                 Ok(connection) => connection,
@@ -99,27 +93,16 @@ impl Servers {
                     return Err(error);
                 }
             };
-            let seen = node.uploaded(request.script);
-            let answer = if asking {
-                node.send_asking(&mut connection, &request.command).await
-            } else {
-                node.send(&mut connection, &request.command).await
-            };
-            let error = match answer {
+            let error = match node.run(&mut connection, request, asking).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
             match (failure::remedy(&error), self) {
-                (Remedy::Upload, _) if uploads < UPLOADS => {
-                    node.upload(request.script, seen).await?;
-                    uploads += 1;
-                }
                 (Remedy::Follow { asking: ask }, Self::Cluster(cluster)) if hops < HOPS => {
                     let next = failure::followed(&error).and_then(|to| cluster.node_at(&to, &node));
                     node = next.ok_or_else(|| failure::of_call(&error, connection.name()))?;
                     asking = ask;
                     hops += 1;
-                    uploads = 0;
                     if !ask {
                         self.look_again();
                     }
@@ -129,7 +112,7 @@ impl Servers {
                     if waits < WAITS =>
                 {
                     if remedy == Remedy::Reconnect {
-                        node.supervisor().lost(&connection);
+                        connection.lose();
                     }
                     self.look_again();
                     crate::driver::sleep(PAUSE * (1 << waits)).await;
@@ -142,7 +125,7 @@ impl Servers {
                     return Err(StoreError::Server { reason: reason.to_owned() });
                 }
                 (Remedy::Drop, _) => {
-                    node.supervisor().lost(&connection);
+                    connection.lose();
                     self.look_again();
                     return Err(failure::of_call(&error, connection.name()));
                 }

@@ -2,6 +2,7 @@
 //! messages of a server may quote a command, and with it a key.
 
 use std::error::Error;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -12,8 +13,6 @@ use crate::error::StoreError;
 /// What to do about an error reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// The script is not on the server: upload it, and send the call again.
-    Upload,
     /// The server proves that it did not run the script, and will soon: send the call again.
     Wait,
     /// The server is of no use now, and did not run the script: it became a replica, is loading its
@@ -32,7 +31,6 @@ pub(super) enum Remedy {
 
 pub(super) fn remedy(error: &RedisError) -> Remedy {
     match error.kind() {
-        ErrorKind::Server(ServerErrorKind::NoScript) => Remedy::Upload,
         ErrorKind::Server(ServerErrorKind::TryAgain | ServerErrorKind::ClusterDown) => Remedy::Wait,
         ErrorKind::Server(
             ServerErrorKind::BusyLoading | ServerErrorKind::MasterDown | ServerErrorKind::ReadOnly,
@@ -42,6 +40,53 @@ pub(super) fn remedy(error: &RedisError) -> Remedy {
         ErrorKind::Server(_) | ErrorKind::Extension => Remedy::Fail,
         _ => Remedy::Drop,
     }
+}
+
+/// A question of the limiter's own: the command, and what it is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question(&'static str, &'static str);
+
+impl Question {
+    pub(super) const INFO: Self = Self("INFO", "which server it is");
+    pub(super) const PROBE: Self = Self("EVALSHA", "whether it decides");
+    pub(super) const UPLOAD: Self = Self("SCRIPT LOAD", "to bring the scripts");
+    pub(super) const SLOTS: Self = Self("CLUSTER SLOTS", "which node has which keys");
+    pub(super) const PRIMARY: Self =
+        Self("SENTINEL GET-MASTER-ADDR-BY-NAME", "which server is the primary");
+}
+
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(command, purpose) = self;
+        write!(f, "{command} ({purpose})")
+    }
+}
+
+/// Whether the server is there and can be used, though it does not answer a question for good advice:
+/// it does not know the command, or the user lacks it.
+pub(super) fn is_no_obstacle(error: &RedisError) -> bool {
+    let is_there = !matches!(remedy(error), Remedy::Drop | Remedy::Reconnect);
+    is_there && error.code() != Some("NOAUTH") && known_message(error).is_none()
+}
+
+/// Whether a server that was asked for its cluster says that it is in none.
+pub(super) fn is_alone(error: &RedisError) -> bool {
+    error.detail().is_some_and(|detail| detail.contains("cluster support disabled"))
+}
+
+/// Whether the server does not have a script.
+pub(super) fn is_lacking(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+}
+
+/// Whether the server does not know a command, or the user lacks it.
+pub(super) fn is_refusal(error: &RedisError) -> bool {
+    matches!(error.code(), Some("NOPERM" | "ERR")) && !cannot_compile(error)
+}
+
+/// Whether the server is older than what the scripts begin with.
+pub(super) fn cannot_compile(error: &RedisError) -> bool {
+    error.detail().is_some_and(|detail| detail.contains("ompiling script"))
 }
 
 /// The address to follow to, `host:port`.
@@ -63,6 +108,38 @@ pub(super) fn of_call(error: &RedisError, name: &str) -> StoreError {
     }
 }
 
+/// The error of a question to a server of this name. It has no key in it, and neither has the answer.
+pub(super) fn of_question(error: &RedisError, question: Question, name: &str) -> StoreError {
+    match (error.kind(), error.code()) {
+        _ if known_message(error).is_some() || cannot_compile(error) => of_call(error, name),
+        (ErrorKind::Server(_) | ErrorKind::Extension, Some("NOPERM")) => {
+            let reason = format!("{name}: NOPERM: the user lacks {question}");
+            StoreError::Permission { reason }
+        }
+        (ErrorKind::Server(_) | ErrorKind::Extension, Some("ERR")) => {
+            let reason = format!("{name}: {question}: {}", words(error));
+            StoreError::Server { reason }
+        }
+        _ => match of_call(error, name) {
+            StoreError::Connection { reason } => {
+                StoreError::Connection { reason: format!("{reason}: {question}") }
+            }
+            error => error,
+        },
+    }
+}
+
+/// The words of a server, without the arguments that it quotes.
+fn words(error: &RedisError) -> String {
+    let detail = error.detail().unwrap_or_default();
+    let detail = detail.split(", with args").next().unwrap_or_default();
+    let words = detail.chars().filter(|c| !c.is_control()).take(MOST_WORDS).collect::<String>();
+    format!("ERR {words}").trim_end().to_owned()
+}
+
+/// How many letters of a server are passed on.
+const MOST_WORDS: usize = 120;
+
 fn nameless(error: &RedisError) -> StoreError {
     let code = error.code().unwrap_or("ERR");
     match error.kind() {
@@ -72,7 +149,7 @@ fn nameless(error: &RedisError) -> StoreError {
             None => StoreError::Permission { reason: "the login is refused".to_owned() },
         },
         ErrorKind::Server(_) | ErrorKind::Extension => match code {
-            "NOPERM" => StoreError::Permission { reason: format!("NOPERM: {LACKING}") },
+            "NOPERM" => StoreError::Permission { reason: format!("NOPERM: {}", lacking(error)) },
             "ERR" if is_denied_in_script(error) => {
                 StoreError::Permission { reason: LACKING.to_owned() }
             }
@@ -88,16 +165,53 @@ fn nameless(error: &RedisError) -> StoreError {
             "MOVED" | "ASK" | "CROSSSLOT" => StoreError::Server {
                 reason: format!("{code}: this is a cluster, reached by redis+cluster://"),
             },
-            code => StoreError::Server { reason: known_message(error).unwrap_or(code).to_owned() },
+            "ERR" if cannot_compile(error) => StoreError::Server { reason: TOO_OLD.to_owned() },
+            code => StoreError::Server {
+                reason: known_message(error)
+                    .map_or_else(|| without_words(error, code), str::to_owned),
+            },
         },
         ErrorKind::Parse | ErrorKind::UnexpectedReturnType => StoreError::Reply,
         _ => StoreError::Connection { reason: reason(error) },
     }
 }
 
+/// What the server says may quote a key, but for what is known not to.
+fn without_words(error: &RedisError, code: &str) -> String {
+    let is_unknown = || error.detail().is_some_and(|detail| detail.starts_with("unknown command"));
+    match code {
+        "ERR" if is_unknown() => "ERR unknown command: it needs EVALSHA, and SCRIPT LOAD or EVAL",
+        "ERR" => "EVALSHA is answered with ERR",
+        code => code,
+    }
+    .to_owned()
+}
+
+const TOO_OLD: &str = "it cannot compile the scripts: Redis 7.0 or newer is needed";
+
 /// What a user may lack who may not do what a call does.
-const LACKING: &str =
-    "the user lacks EVALSHA, SCRIPT LOAD, a command of the scripts or access to the keys";
+const LACKING: &str = "the user lacks EVALSHA, SCRIPT LOAD (or EVAL), a command of the scripts or \
+                       access to the keys";
+
+/// The same as far as the server says it. Its own words may have a key in them.
+fn lacking(error: &RedisError) -> &'static str {
+    let says = |words| error.detail().is_some_and(|detail| detail.contains(words));
+    if says("'evalsha'") {
+        "the user lacks EVALSHA"
+    } else if says("'eval'") {
+        "the user lacks both SCRIPT LOAD and EVAL, and needs one of them"
+    } else if is_about_keys(error) {
+        "the user lacks access to the keys"
+    } else {
+        LACKING
+    }
+}
+
+/// Whether the user may do it with other keys.
+pub(super) fn is_about_keys(error: &RedisError) -> bool {
+    let says = |words| error.detail().is_some_and(|detail| detail.contains(words));
+    error.code() == Some("NOPERM") && says("permissions to access")
+}
 
 /// Whether the user may run scripts, and not a command of this one. Servers have no code for it.
 fn is_denied_in_script(error: &RedisError) -> bool {
@@ -116,9 +230,17 @@ fn known_message(error: &RedisError) -> Option<&'static str> {
 }
 
 /// The error of an attempt to connect.
-pub(super) fn while_connecting(error: &RedisError, to: &ConnectionAddr) -> StoreError {
+pub(super) fn while_connecting(
+    error: &RedisError,
+    question: Option<Question>,
+    to: &ConnectionAddr,
+) -> StoreError {
     let name = name(to);
-    match of_call(error, &name) {
+    let error_of = |error| match question {
+        Some(question) => of_question(error, question, &name),
+        None => of_call(error, &name),
+    };
+    match error_of(error) {
         StoreError::Connection { .. } if is_cut(error) && !is_tls(to) => StoreError::Connection {
             reason: format!("{name} ends the connection: does it speak TLS (rediss://)?"),
         },

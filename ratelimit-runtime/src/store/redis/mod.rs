@@ -2,6 +2,7 @@
 
 mod args;
 mod cluster;
+mod connection;
 mod dial;
 mod executor;
 mod failure;
@@ -60,6 +61,9 @@ enum Source {
     Given,
 }
 
+/// How long a connection that was handed in may take to answer that it is ready.
+const GIVEN_PATIENCE: Duration = Duration::from_secs(1);
+
 /// How to reach the servers.
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
@@ -85,8 +89,11 @@ impl Redis {
         clock: Clock,
     ) -> Result<Self, ConfigError> {
         let Reach { connect_timeout, deadline, tls } = reach;
-        let dial = Arc::new(Dial { connect_timeout, deadline, tls });
-        let source = Source::Url { place: Box::new(Place::parse(url)?), dial };
+        let place = Place::parse(url)?;
+        let grouped = matches!(place, Place::Cluster { .. });
+        let probe = Arc::new(script::probe(Names { prefix: &prefix, grouped }));
+        let dial = Arc::new(Dial { connect_timeout, deadline, tls, probe });
+        let source = Source::Url { place: Box::new(place), dial };
         let servers = PerProcess::new();
         let refusers = Refusers::new();
         let store = Self { source, servers, prefix, clock, deadline, refusers };
@@ -104,9 +111,11 @@ impl Redis {
         clock: Clock,
         deadline: Duration,
     ) -> Self {
+        let probe = script::probe(Names { prefix: &prefix, grouped: false });
+        let node = Node::given(connection, probe, deadline.max(GIVEN_PATIENCE));
         let servers = PerProcess::new();
-        let given = || Arc::new(Servers::One(Arc::new(Node::given(connection))));
-        let Ok(_) = servers.get_or_try_init(|| Ok::<_, Infallible>(given()));
+        let Ok(_) =
+            servers.get_or_try_init(|| Ok::<_, Infallible>(Arc::new(Servers::One(Arc::new(node)))));
         let refusers = Refusers::new();
         Self { source: Source::Given, servers, prefix, clock, deadline, refusers }
     }
@@ -162,7 +171,7 @@ impl Store for Redis {
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async {
             match &**self.servers()? {
-                Servers::One(node) => node.supervisor().ready().await,
+                Servers::One(node) => node.ready().await,
                 Servers::Cluster(cluster) => cluster.ready().await,
             }
         })

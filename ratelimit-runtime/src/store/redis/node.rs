@@ -1,32 +1,34 @@
-//! One server: its connection, and which scripts it has.
+//! One server: its connection, and the scripts on it.
 
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Waker};
+use std::time::Duration;
 
 use ratelimit_lua::Script;
-use redis::{Cmd, Pipeline, RedisResult, Value};
-use tokio::sync::Mutex;
+use redis::aio::MultiplexedConnection as Link;
+use redis::{Arg, Cmd, Pipeline, RedisError, RedisResult, Value};
+use tokio::time::timeout;
 
-use super::dial::Dial;
-use super::failure::{self, Remedy};
+use super::connection::Connection;
+use super::dial::{self, Dial};
+use super::failure::{self, Question, Remedy};
 use super::slot::Slot;
-use super::supervisor::{Connection, Supervisor, Target};
+use super::supervisor::{Supervisor, Target};
+use crate::driver;
 use crate::error::{ConfigError, StoreError};
+
+/// How long the answer to an upload is waited for, of which no call needs to know.
+const UPLOAD_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A server.
 #[derive(Debug)]
 pub(super) struct Node {
     supervisor: Supervisor,
-    /// One for each of [`ratelimit_lua::ALL`].
-    uploads: [Uploads; ratelimit_lua::ALL.len()],
-}
-
-/// The uploads of one script.
-#[derive(Debug, Default)]
-struct Uploads {
-    done: AtomicU64,
-    /// Held while one is under way: calls that miss the script meanwhile wait for it.
-    under_way: Mutex<()>,
+    /// A call that touches nobody's budget.
+    probe: Arc<Request>,
+    /// How long the server may take to answer that it is ready.
+    patience: Duration,
 }
 
 /// A call of a script that may have to be sent several times.
@@ -38,17 +40,29 @@ pub(super) struct Request {
     pub(super) slot: Slot,
 }
 
+impl Request {
+    /// The same call with the text of its script, for a server that lacks it.
+    fn by_source(&self) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        command.arg(self.script.source);
+        // What comes after `EVALSHA` and the digest is the same.
+        for argument in self.command.args_iter().skip(2) {
+            if let Arg::Simple(argument) = argument {
+                command.arg(argument);
+            }
+        }
+        command
+    }
+}
+
 impl Node {
     pub(super) fn start(target: Target, dial: Arc<Dial>) -> Result<Self, ConfigError> {
-        Ok(Self::new(Supervisor::start(target, dial)?))
+        let (probe, patience) = (dial.probe.clone(), dial.connect_timeout);
+        Ok(Self { supervisor: Supervisor::start(target, dial)?, probe, patience })
     }
 
-    pub(super) fn given(link: redis::aio::MultiplexedConnection) -> Self {
-        Self::new(Supervisor::given(link))
-    }
-
-    fn new(supervisor: Supervisor) -> Self {
-        Self { supervisor, uploads: Default::default() }
+    pub(super) fn given(link: Link, probe: Request, patience: Duration) -> Self {
+        Self { supervisor: Supervisor::given(link), probe: Arc::new(probe), patience }
     }
 
     /// The connection.
@@ -56,70 +70,126 @@ impl Node {
         &self.supervisor
     }
 
-    /// How many uploads of a script are done.
-    pub(super) fn uploaded(&self, script: &Script) -> u64 {
-        self.uploads_of(script).map_or(0, |uploads| uploads.done.load(Ordering::Acquire))
-    }
-
-    /// Uploads a script, unless that was done since there were so many uploads.
-    pub(super) async fn upload(&self, script: &Script, seen: u64) -> Result<(), StoreError> {
-        let uploads = self.uploads_of(script).ok_or(StoreError::Reply)?;
-        let _only_one = uploads.under_way.lock().await;
-        // Another call may have uploaded it since this one was sent.
-        if uploads.done.load(Ordering::Acquire) == seen {
-            let mut command = redis::cmd("SCRIPT");
-            command.arg("LOAD").arg(script.source);
-            self.ask(&command).await?;
-            uploads.done.fetch_add(1, Ordering::Release);
+    /// Waits for the end of the first attempt to connect, and asks the server whether it would decide.
+    pub(super) async fn ready(&self) -> Result<(), StoreError> {
+        let mut connection = self.supervisor.connected().await?;
+        let asking = async {
+            if let Supervisor::Given(_) = self.supervisor {
+                upload_to_given(&connection).await?;
+            }
+            self.run(&mut connection, &self.probe, false).await.map(|_| ())
+        };
+        let Some(asked) = driver::with_deadline(self.patience, asking).await? else {
+            let question = Question::PROBE;
+            let reason = format!("{}: {question}: timed out", connection.name());
+            return Err(StoreError::Connection { reason });
+        };
+        match asked {
+            // Which keys it may use is for calls to find out.
+            Err(error) if !failure::is_about_keys(&error) => Err(failed(&error, &connection)),
+            Ok(()) | Err(_) => Ok(()),
         }
-        Ok(())
-    }
-
-    fn uploads_of(&self, script: &Script) -> Option<&Uploads> {
-        let place = ratelimit_lua::ALL.iter().position(|known| known.sha1 == script.sha1);
-        place.and_then(|place| self.uploads.get(place))
     }
 
     /// Sends a command, once.
     pub(super) async fn ask(&self, command: &Cmd) -> Result<Value, StoreError> {
         let mut connection = self.supervisor.connection().await?;
-        self.send(&mut connection, command).await.map_err(|error| {
-            if failure::remedy(&error) == Remedy::Drop {
-                self.supervisor.lost(&connection);
-            }
-            failure::of_call(&error, connection.name())
-        })
+        let answer = self.send(&mut connection, command, false).await;
+        answer.map_err(|error| failed(&error, &connection))
     }
 
-    pub(super) async fn send(&self, to: &mut Connection, command: &Cmd) -> RedisResult<Value> {
-        let (call, link) = self.supervisor.call(to);
-        let answer = link.send_packed_command(command).await;
-        if !is_lost(&answer) {
-            call.answered(answer.is_ok());
-        }
-        // Error replies inside a value are errors too.
-        answer.and_then(Value::extract_error)
-    }
-
-    /// Sends a command about a key that is just moving here.
-    pub(super) async fn send_asking(
+    /// Runs a script over a connection. Of calls that find that the server lacks it one sends it, in
+    /// the same moment as its second try, and the others try again at once: the server takes in order
+    /// what comes over a connection. A call is sent again only because the script did not run.
+    pub(super) async fn run(
         &self,
         to: &mut Connection,
-        command: &Cmd,
+        request: &Request,
+        asking: bool,
     ) -> RedisResult<Value> {
-        let (call, link) = self.supervisor.call(to);
-        let mut both = Pipeline::with_capacity(2);
-        both.cmd("ASKING").add_command(command.clone());
-        let answers = link.send_packed_commands(&both, 1, 1).await;
-        if !is_lost(&answers) {
-            call.answered(answers.is_ok());
+        let seen = to.brought(request.script);
+        let answer = self.send(to, &request.command, asking).await;
+        if !is_lacking(&answer) {
+            return answer;
         }
-        let answer = answers?.pop().unwrap_or(Value::Nil);
-        answer.extract_error()
+        let is_first = to.is_first_to_bring(request.script, seen);
+        let uploads = to.takes_uploads();
+        if is_first && uploads {
+            upload(to, request.script);
+        }
+        if !is_first || uploads {
+            let answer = self.send(to, &request.command, asking).await;
+            if !is_lacking(&answer) {
+                return answer;
+            }
+        }
+        self.send(to, &request.by_source(), asking).await
+    }
+
+    /// Sends a command; `asking`, about a key that is just moving here.
+    async fn send(&self, to: &mut Connection, command: &Cmd, asking: bool) -> RedisResult<Value> {
+        let (call, link) = to.call();
+        let answer = if asking {
+            let mut both = Pipeline::with_capacity(2);
+            both.cmd("ASKING").add_command(command.clone());
+            let answers = link.send_packed_commands(&both, 1, 1).await;
+            answers.map(|mut answers| answers.pop().unwrap_or(Value::Nil))
+        } else {
+            link.send_packed_command(command).await
+        };
+        let is_lost = answer.as_ref().is_err_and(|error| failure::remedy(error) == Remedy::Drop);
+        // Error replies inside a value are errors too.
+        let answer = answer.and_then(Value::extract_error);
+        if !is_lost {
+            call.answered(answer.is_ok());
+        }
+        answer
     }
 }
 
-/// Whether the connection failed, and not the command.
-fn is_lost<T>(answer: &RedisResult<T>) -> bool {
-    answer.as_ref().err().is_some_and(|error| failure::remedy(error) == Remedy::Drop)
+/// The error of a call; a connection that is of no use is lost with it.
+fn failed(error: &RedisError, connection: &Connection) -> StoreError {
+    if matches!(failure::remedy(error), Remedy::Drop | Remedy::Reconnect) {
+        connection.lose();
+    }
+    failure::of_call(error, connection.name())
+}
+
+fn is_lacking(answer: &RedisResult<Value>) -> bool {
+    answer.as_ref().is_err_and(failure::is_lacking)
+}
+
+/// Uploads a script ahead of whatever is sent over this connection from now on. Nobody waits for it,
+/// and who leaves does not take it away from others.
+fn upload(to: &Connection, script: &'static Script) {
+    let (mut link, connection) = (to.link(), to.clone());
+    let mut sending = Box::pin(async move {
+        let mut command = redis::cmd("SCRIPT");
+        command.arg("LOAD").arg(script.source);
+        let answer = link.send_packed_command(&command).await.and_then(Value::extract_error);
+        if answer.is_err_and(|error| failure::is_refusal(&error)) {
+            connection.refuses_uploads();
+        }
+    });
+    // From the first poll on it has its place in the queue.
+    let mut context = Context::from_waker(Waker::noop());
+    if Pin::new(&mut sending).poll(&mut context).is_pending()
+        && let Ok(driver) = driver::handle()
+    {
+        driver.spawn(async move { timeout(UPLOAD_PATIENCE, sending).await });
+    }
+}
+
+/// Uploads all scripts over a connection that the caller has made, if that was not done.
+async fn upload_to_given(connection: &Connection) -> RedisResult<()> {
+    let is_missing = |script: &&'static Script| connection.brought(script) == 0;
+    if ratelimit_lua::ALL.iter().any(is_missing) {
+        if !dial::upload(&mut connection.link()).await? {
+            connection.refuses_uploads();
+        }
+        for script in ratelimit_lua::ALL {
+            connection.is_first_to_bring(script, 0);
+        }
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use redis::Cmd;
 use super::args;
 use super::node::Request;
 use super::slot::Slot;
-use crate::algo::{Instant, MAX_COUNT, Plan, Resolution};
+use crate::algo::{FixedWindow, Instant, MAX_COUNT, Plan, Resolution};
 use crate::error::ConfigError;
 use crate::key::Key;
 use crate::rule::{Algorithm, Check};
@@ -65,6 +65,24 @@ pub(super) fn give_back(
     command.arg(args::encode(&plan, check.permits(), check.is_shadow()).as_slice());
     command.arg(&charged_at);
     Ok(Request { script, command, slot })
+}
+
+/// A question that is like a call and touches nobody's budget: it looks at a key that no check has. On a
+/// cluster, where each node has keys of its own, it is about none.
+pub(super) fn probe(names: Names<'_>) -> Request {
+    let mut command = redis::cmd("EVALSHA");
+    if names.grouped {
+        let script = &ratelimit_lua::ACQUIRE_ALL;
+        command.arg(script.sha1).arg(0);
+        add_time(&mut command, None);
+        return Request { script, command, slot: Slot::default() };
+    }
+    let plan = Plan::FixedWindow(FixedWindow::new(1, 1_000_000, Resolution::Micros));
+    let script = of_one(&plan);
+    command.arg(script.sha1).arg(1).arg([names.prefix, "probe"].join(":"));
+    add_time(&mut command, None);
+    command.arg(args::encode(&plan, 0, false).as_slice());
+    Request { script, command, slot: Slot::default() }
 }
 
 fn add_time(command: &mut Cmd, now_us: Option<Instant>) {

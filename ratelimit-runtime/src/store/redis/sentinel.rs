@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::dial::Dial;
-use super::failure;
+use super::failure::{self, Question};
 use crate::error::{ConfigError, StoreError};
 
 /// How long one Sentinel may take to answer. Others are asked at the same time.
@@ -138,7 +138,7 @@ impl Sentinel {
             Some(link) => link,
             None => dial.open(&self.client).await?,
         };
-        let failed = |error| failure::while_connecting(&error, address);
+        let failed = |error| failure::while_connecting(&error, Some(Question::PRIMARY), address);
         let mut command = redis::cmd("SENTINEL");
         command.arg("GET-MASTER-ADDR-BY-NAME").arg(primary);
         let answer = command.query_async::<Option<(String, u16)>>(&mut link).await;
@@ -151,7 +151,8 @@ impl Sentinel {
         let known = command.query_async::<HashMap<String, String>>(&mut link).await;
         let epoch = match known {
             Ok(known) => known.get("config-epoch").and_then(|epoch| epoch.parse().ok()),
-            Err(error) if error.code() == Some("NOPERM") => None,
+            // It is good to know, and no more.
+            Err(error) if failure::is_no_obstacle(&error) => None,
             Err(error) => return Err(failed(error)),
         };
         *self.link.lock() = Some(link);

@@ -17,8 +17,8 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use self::map::Map;
-use super::dial::Dial;
-use super::failure;
+use super::dial::{self, Dial};
+use super::failure::{self, Question};
 use super::node::Node;
 use super::pauses::Pauses;
 use super::slot::Slot;
@@ -124,8 +124,13 @@ impl Cluster {
     /// Waits until all owners of slots are connected, or one cannot be.
     pub(super) async fn ready(&self) -> Result<(), StoreError> {
         let is_known = |known: &Known| !matches!(known, Known::Nothing | Known::StillLooking);
-        for node in self.map(is_known).await?.nodes() {
-            node.supervisor().ready().await?;
+        let map = self.map(is_known).await?;
+        let mut asked: Vec<&Arc<Node>> = Vec::new();
+        for node in map.nodes() {
+            if !asked.iter().any(|other| Arc::ptr_eq(node, other)) {
+                node.ready().await?;
+                asked.push(node);
+            }
         }
         Ok(())
     }
@@ -221,22 +226,17 @@ impl Shared {
         let mut link = self.dial.open(seed).await?;
         let command = slots();
         let asking = link.send_packed_command(&command);
-        match timeout(self.dial.connect_timeout, asking).await {
-            Ok(answer) => {
-                let answer = answer.and_then(redis::Value::extract_error);
-                let answer = answer.map_err(|error| match error.code() {
-                    // It has no other reason not to tell.
-                    Some("ERR") => {
-                        let reason =
-                            format!("{address} is alone and no cluster, reached by redis://");
-                        StoreError::Server { reason }
-                    }
-                    _ => failure::while_connecting(&error, address),
-                })?;
-                self.read(&answer, host_of(&address.to_string()))
+        let Ok(answer) = timeout(self.dial.connect_timeout, asking).await else {
+            return Err(dial::timed_out(Question::SLOTS, address));
+        };
+        let answer = answer.and_then(redis::Value::extract_error).map_err(|error| {
+            if failure::is_alone(&error) {
+                let reason = format!("{address} is alone and no cluster, reached by redis://");
+                return StoreError::Server { reason };
             }
-            Err(_) => Err(StoreError::Connection { reason: format!("{address}: timed out") }),
-        }
+            failure::while_connecting(&error, Some(Question::SLOTS), address)
+        })?;
+        self.read(&answer, host_of(&address.to_string()))
     }
 
     /// The map in an answer of the node on a host, and only the nodes of this map from now on.
