@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn b160_a_store_that_is_late_now_and_then_is_logged() {
         let log = OutageLog::new();
-        let late = |now: u64| (3_500..18_500).contains(&now) && now % 10 == 0;
+        let late = |now: u64| (3_500..18_500).contains(&now) && now.is_multiple_of(10);
         let (lines, failed) = calls(&log, 0..40_000, 5, |now| now < 500 || late(now));
         let (at, line) = &lines[2];
         assert!(*at <= 13_500 && line.contains("does not answer"), "{lines:?}");
