@@ -161,7 +161,8 @@ fn b131_what_is_not_needed_may_be_unknown() {
     let server = Server::start(Flavor::Installed);
     for lacking in lacks {
         let stub = relay(&server, |name, _| lacking.contains(&name).then(|| unknown(name)));
-        let limiter = connected(on(stub.url()));
+        // Whatever the URL says of the protocol.
+        let limiter = connected(on(format!("{}?protocol=resp3", stub.url())));
         let rule = window(2);
         let told = [(); 3].map(|()| call(&limiter, &rule, "key"));
         assert_eq!(told[..2], [Told::Admitted(1), Told::Admitted(0)]);

@@ -157,8 +157,11 @@ impl Limiter {
             .map_err(|cause| unavailable(check.rule(), cause))
     }
 
-    /// Says whether the store can answer, and waits for its first attempt to connect: for a start
-    /// that shall not begin degraded, and for a readiness probe.
+    /// Says whether the store can answer: waits for its first attempt to connect, and asks it. For a
+    /// start that must not begin degraded, and for a readiness probe.
+    ///
+    /// Once it is Ok, Redis has the scripts: the first call of any rule takes one round trip. Over a
+    /// connection that was handed in, this is what uploads them.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.shared.store.ready().await
     }

@@ -8,8 +8,8 @@ use redis::aio::MultiplexedConnection as Link;
 use redis::io::tcp::TcpSettings;
 use redis::io::tcp::socket2::TcpKeepalive;
 use redis::{
-    AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, Pipeline, RedisConnectionInfo,
-    RedisResult, Value,
+    AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, Pipeline, ProtocolVersion,
+    RedisConnectionInfo, RedisResult, Value,
 };
 use tokio::time::timeout;
 
@@ -51,8 +51,9 @@ impl Dial {
     /// A server for which everything is known.
     pub(super) fn client(&self, info: ConnectionInfo) -> Result<Client, ConfigError> {
         // Nothing is said about this library: it would cost a permission, and old servers count it
-        // as an error.
+        // as an error. Version 3 of the protocol begins with a command that proxies may not know.
         let login = info.redis_settings().clone().set_skip_set_lib_name();
+        let login = login.set_protocol(ProtocolVersion::RESP2);
         self.tls.client(info.set_redis_settings(login).set_tcp_settings(tcp()))
     }
 
