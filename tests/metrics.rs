@@ -1,16 +1,24 @@
 //! The numbers, as a recorder gets them. A process has one recorder, so this is a binary of its own,
 //! with one test.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a panic is a failed test"
+)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
-use ratelimit_kit::{Algorithm, Check, Limiter, Mode, OnError, Rule};
-use test_support::{Flavor, Server};
+use ratelimit_kit::{
+    Algorithm, Check, Context, Limiter, Mode, OnError, Rate, RateLimitError, Rule, rate_limit,
+};
+use test_support::{Flavor, Reply, Server, Stub};
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -19,12 +27,17 @@ const HOUR: Duration = Duration::from_hours(1);
 struct Numbers {
     snapshotter: Snapshotter,
     seen: BTreeMap<String, f64>,
+    /// What has no unit or no description.
+    undescribed: BTreeSet<String>,
 }
 
 impl Numbers {
     fn look(&mut self) -> &BTreeMap<String, f64> {
-        for (key, _, _, value) in self.snapshotter.snapshot().into_vec() {
+        for (key, unit, description, value) in self.snapshotter.snapshot().into_vec() {
             let key = key.key();
+            if unit.is_none() || description.is_none_or(|text| text.is_empty()) {
+                self.undescribed.insert(key.name().to_owned());
+            }
             let labels: Vec<String> =
                 key.labels().map(|label| format!("{}={}", label.key(), label.value())).collect();
             let name = format!("{}{{{}}}", key.name(), labels.join(","));
@@ -40,6 +53,23 @@ impl Numbers {
             }
         }
         &self.seen
+    }
+
+    /// The sum of all that have a name and a label.
+    fn sum(&mut self, name: &str, label: &str) -> f64 {
+        let has = |of: &str| {
+            of.split_once('{').is_some_and(|(of, labels)| {
+                of == name && labels.trim_end_matches('}').split(',').any(|of| of == label)
+            })
+        };
+        self.look().iter().filter(|(of, _)| has(of)).map(|(_, value)| value).sum()
+    }
+
+    /// All values of a label, whatever has it.
+    fn values(&mut self, label: &str) -> BTreeSet<String> {
+        let labels = self.look().keys().flat_map(|name| name.split(['{', ',', '}']));
+        let values = labels.filter_map(|of| of.strip_prefix(label)?.strip_prefix('='));
+        values.map(str::to_owned).collect()
     }
 
     #[track_caller]
@@ -68,10 +98,121 @@ fn rule(name: &str, limit: u64) -> Rule {
     Rule::named(Arc::<str>::from(name), Algorithm::FixedWindow { limit, window: HOUR })
 }
 
+#[rate_limit(name = "negative-cost", algo = fixed_window, limit = 9, window = 60, cost = negative(limiter), limiter = limiter)]
+fn negative_cost(limiter: &Limiter) -> Result<(), RateLimitError> {
+    Ok(())
+}
+
+fn negative(_: &Limiter) -> i64 {
+    -1
+}
+
+#[rate_limit(name = "negative-limit", algo = fixed_window, limit = negative(limiter), window = 60, limiter = limiter)]
+fn negative_limit(limiter: &Limiter) -> Result<(), RateLimitError> {
+    Ok(())
+}
+
+#[rate_limit(name = "clash", algo = fixed_window, limit = 9, window = 60, limiter = limiter)]
+fn clash_one(limiter: &Limiter) -> Result<(), RateLimitError> {
+    Ok(())
+}
+
+#[rate_limit(name = "clash", algo = fixed_window, limit = 8, window = 60, limiter = limiter)]
+fn clash_other(limiter: &Limiter) -> Result<(), RateLimitError> {
+    Ok(())
+}
+
+fn calls_rules_and_limits(numbers: &mut Numbers) {
+    // Calls and rules are counted apart, and both add up.
+    let limiter = Limiter::builder().build().unwrap();
+    let (burst, long) = (rule("burst", 2), rule("long", 5));
+    let calls = numbers.sum("ratelimit_calls_total", "outcome=admitted");
+    let refused = numbers.sum("ratelimit_calls_total", "outcome=refused");
+    for _ in 0..10 {
+        let _ = limiter.check_all_blocking(&[Check::new(&burst, "k"), Check::new(&long, "k")]);
+    }
+    numbers.is("ratelimit_calls_total{outcome=admitted}", calls + 2.0);
+    numbers.is("ratelimit_calls_total{outcome=refused}", refused + 8.0);
+    for of in ["rule=burst", "rule=long"] {
+        assert!((numbers.sum("ratelimit_checks_total", of) - 10.0).abs() < 0.5, "{of}");
+    }
+    // To look is no call.
+    let context = Context::builder().build();
+    let looked = context.clone().scope(async { limiter.peek(&Check::new(&long, "k")).await });
+    assert!(pollster::block_on(looked).unwrap().allowed());
+    numbers.is("ratelimit_calls_total{outcome=admitted}", calls + 2.0);
+    assert!((numbers.sum("ratelimit_checks_total", "rule=long") - 10.0).abs() < 0.5);
+
+    // All that is wrong with calls is counted.
+    let invalid = numbers.sum("ratelimit_calls_total", "outcome=invalid");
+    assert!(negative_cost(&limiter).is_err() && negative_limit(&limiter).is_err());
+    assert!(clash_one(&limiter).is_ok() && clash_other(&limiter).is_err());
+    let impossible =
+        Rule::new("impossible", Algorithm::FixedWindow { limit: 1, window: Duration::ZERO });
+    assert!(limiter.check_blocking(&Check::new(&impossible, "k")).is_err());
+    numbers.is("ratelimit_calls_total{outcome=invalid}", invalid + 4.0);
+    numbers.is("ratelimit_mistakes_total{kind=negative_cost}", 1.0);
+    numbers.is("ratelimit_mistakes_total{kind=config}", 3.0);
+
+    // Limits are gauges, and those of single calls are not.
+    numbers.is("ratelimit_limit{rule=burst}", 2.0);
+    numbers.is("ratelimit_limit{rule=long}", 5.0);
+    numbers.is("ratelimit_limit{rule=early}", 3.0);
+    assert!(!numbers.look().contains_key("ratelimit_limit{rule=negative-limit}"));
+    let bucket =
+        Rule::new("bucket", Algorithm::TokenBucket { capacity: 10, refill: Rate::per_minute(300) });
+    assert!(limiter.check_blocking(&Check::new(&bucket, "k")).is_ok());
+    numbers.is("ratelimit_limit{rule=bucket}", 10.0);
+    numbers.is("ratelimit_limit_per_second{rule=bucket}", 5.0);
+}
+
+/// Neither what a server says nor names that come and go are labels.
+fn b104(numbers: &mut Numbers) {
+    let said = Arc::new(AtomicUsize::new(0));
+    let stub = Stub::start(move |words| match words[0].as_slice() {
+        b"EVALSHA" | b"EVAL" => {
+            Reply::error(&format!("ERR{} no", said.fetch_add(1, Ordering::Relaxed)))
+        }
+        _ => Reply::Usual,
+    });
+    let limiter = Limiter::builder().redis(stub.url()).on_error(OnError::Open).build().unwrap();
+    assert!(limiter.ready_blocking().is_err());
+    let open = rule("open", 100);
+    for _ in 0..1_000 {
+        assert!(limiter.check_blocking(&Check::new(&open, "k")).is_ok());
+    }
+    let kinds: BTreeSet<_> =
+        ["kind", "cause"].into_iter().flat_map(|label| numbers.values(label)).collect();
+    assert!(kinds.len() <= 16 && kinds.iter().all(|kind| !kind.contains("ERR")), "{kinds:?}");
+
+    let names = |numbers: &mut Numbers| numbers.values("rule");
+    let before = names(numbers);
+    let limiter = Limiter::builder().build().unwrap();
+    let mut alive = VecDeque::new();
+    for n in 0..1_000 {
+        if alive.len() == 10 {
+            alive.pop_front();
+        }
+        let name = format!("run {}", n * 7_919);
+        alive.push_back(rule(&name, 5));
+        for rule in &alive {
+            let _ = limiter.check_blocking(&Check::new(rule, "k"));
+        }
+    }
+    let new: BTreeSet<_> = names(numbers).difference(&before).cloned().collect();
+    assert!(new.len() <= 11 && new.contains("other"), "{new:?}");
+    assert!(numbers.sum("ratelimit_checks_total", "rule=other") > 9_000.0);
+}
+
 #[test]
 fn a_recorder_sees_what_limiters_do() {
     let recorder = DebuggingRecorder::new();
-    let mut numbers = Numbers { snapshotter: recorder.snapshotter(), seen: BTreeMap::new() };
+    let (seen, undescribed) = (BTreeMap::new(), BTreeSet::new());
+    let mut numbers = Numbers { snapshotter: recorder.snapshotter(), seen, undescribed };
+    // There before the recorder is.
+    let early = Limiter::builder().max_keys(7).build().unwrap();
+    let early_rule = rule("early", 3);
+    assert!(early.check_blocking(&Check::new(&early_rule, "s3cret")).is_ok());
     recorder.install().unwrap();
 
     // In process.
@@ -86,11 +227,17 @@ fn a_recorder_sees_what_limiters_do() {
     numbers.is("ratelimit_checks_total{rule=watched,outcome=admitted}", 1.0);
     numbers.is("ratelimit_checks_total{rule=watched,outcome=shadowed}", 1.0);
     numbers.is("ratelimit_mistakes_total{kind=empty_key}", 1.0);
-    numbers.is("ratelimit_embedded_entries{}", 2.0);
+    numbers.is("ratelimit_embedded_entries{}", 3.0);
+    numbers.is("ratelimit_embedded_max_entries{}", 9.0);
     assert!(hit(&one, "other").is_ok());
     numbers.is("ratelimit_embedded_overflow_total{rule=one}", 1.0);
     drop(limiter);
-    numbers.is("ratelimit_embedded_entries{}", 0.0);
+    numbers.is("ratelimit_embedded_entries{}", 1.0);
+
+    drop(early);
+    numbers.is("ratelimit_embedded_max_entries{}", 0.0);
+
+    calls_rules_and_limits(&mut numbers);
 
     // In Redis, which goes away and comes back.
     let mut server = Server::start(Flavor::Installed);
@@ -116,11 +263,33 @@ fn a_recorder_sees_what_limiters_do() {
         "ratelimit_degraded_total{rule=open,policy=open,cause=connection}",
         "ratelimit_store_errors_total{kind=connection}",
     ];
+    let calls = ["local", "closed", "open"].map(|policy| {
+        format!("ratelimit_degraded_calls_total{{policy={policy},cause=connection}}")
+    });
+    let both = [Check::new(&open, "s3cret"), Check::new(&shared, "s3cret")];
     assert!(hit(&shared).is_ok() && hit(&closed).is_err() && hit(&open).is_ok());
+    for call in &calls {
+        numbers.is(call, so_far(call) + 1.0);
+    }
+    for of in ["admitted", "unavailable"] {
+        let name = format!("ratelimit_calls_total{{outcome={of}}}");
+        numbers.is(&name, so_far(&name) + if of == "admitted" { 2.0 } else { 1.0 });
+    }
+    let undecided = [
+        "ratelimit_checks_total{rule=closed,outcome=undecided}",
+        "ratelimit_checks_total{rule=open,outcome=undecided}",
+    ];
+    for of in undecided {
+        numbers.is(of, so_far(of) + 1.0);
+    }
     numbers.is(local, so_far(local) + 1.0);
     numbers.is(unavailable, so_far(unavailable) + 1.0);
     numbers.is(unasked, so_far(unasked) + 1.0);
     numbers.is(errors, so_far(errors) + 3.0);
+    // Two rules are one call.
+    assert!(limiter.check_all_blocking(&both).is_ok());
+    numbers.is(local, so_far(local) + 2.0);
+    numbers.is(&calls[0], so_far(&calls[0]) + 2.0);
 
     server.start_again();
     numbers.becomes("ratelimit_connections{}", 1.0);
@@ -129,6 +298,10 @@ fn a_recorder_sees_what_limiters_do() {
     assert_eq!(hit(&shared).unwrap().degraded(), None);
     drop(limiter);
     numbers.becomes("ratelimit_connections{}", 0.0);
+
+    b104(&mut numbers);
+
+    assert_eq!(numbers.undescribed, BTreeSet::new());
     let all = format!("{:?}", numbers.look());
     assert!(!all.contains("s3cret"), "{all}");
 }

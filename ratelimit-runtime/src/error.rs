@@ -188,6 +188,19 @@ pub enum Mistake {
 }
 
 impl Mistake {
+    /// The name of the rule, where it is known.
+    pub(crate) fn rule(&self) -> Option<&str> {
+        match self {
+            Self::EmptyKey { rule }
+            | Self::CostExceedsCapacity { rule, .. }
+            | Self::NegativeCost { rule, .. }
+            | Self::DuplicateCheck { rule }
+            | Self::NoContext { rule }
+            | Self::NoSecret { rule } => Some(rule),
+            Self::Config(_) => None,
+        }
+    }
+
     /// One word for it.
     #[cfg(feature = "metrics")]
     pub(crate) const fn kind(&self) -> &'static str {

@@ -10,6 +10,7 @@ mod context;
 mod decision;
 mod driver;
 mod error;
+mod event;
 mod frameworks;
 mod identity;
 mod key;
@@ -34,6 +35,7 @@ pub use decision::{Decision, Degraded, Outcome};
 pub use error::{
     ConfigError, InvalidNumber, Mistake, RateLimitError, Refusal, StoreError, Unavailable,
 };
+pub use event::{LimitEvent, LimitEventKind};
 #[cfg(feature = "actix")]
 pub use frameworks::RateLimitMiddleware;
 #[cfg(feature = "tower")]

@@ -32,6 +32,7 @@ mod churn;
 mod clocks;
 mod concurrency;
 mod denials;
+mod events;
 mod give_back;
 mod limits;
 mod load;

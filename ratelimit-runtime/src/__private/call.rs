@@ -8,10 +8,9 @@ use smallvec::SmallVec;
 
 use super::number::{Count, IntoRate, IntoWindow, Negative};
 use super::run::Run;
-use crate::context::Context;
 use crate::error::{Argument, Fault, InvalidNumber, Mistake, RateLimitError};
 use crate::key::Key;
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, mistaken};
 use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
 
 /// How a call begins.
@@ -217,7 +216,7 @@ impl Call {
         }
         let limiter = match &self.limiter {
             Some(limiter) => limiter,
-            None => Limiter::installed()?,
+            None => Limiter::installed_for_call()?,
         };
         if limiter.is_off() {
             return Ok(None);
@@ -226,11 +225,10 @@ impl Call {
             return Ok(Some(limiter));
         }
         if let Some((negative, first)) = self.negative.zip(self.checks.first()) {
-            Context::turn_away();
-            return Err(negative.report(first.rule()).into());
+            return Err(limiter.invalid(&self.checks, negative.report(first.rule())));
         }
         for check in self.checks.iter().filter(|check| !check.is_shadow()) {
-            check.rule().register().map_err(Mistake::Config)?;
+            check.rule().register().map_err(|error| mistaken(error.into()))?;
         }
         Ok(Some(limiter))
     }

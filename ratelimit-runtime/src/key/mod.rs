@@ -86,7 +86,6 @@ impl Key {
     }
 
     /// 128 bits of a hash in place of text that is too long.
-    #[cfg(feature = "redis")]
     pub(crate) fn digest(text: &str) -> arrayvec::ArrayString<32> {
         use sha2::Digest;
         shorten::hex128(&sha2::Sha256::digest(text))

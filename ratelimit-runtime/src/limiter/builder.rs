@@ -7,9 +7,10 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Fallback, Limiter, OutageLog, Shared};
+use super::{Events, Fallback, Latency, Limiter, OutageLog, Shared};
 use crate::clock::Clock;
 use crate::error::ConfigError;
+use crate::event::LimitEvent;
 use crate::rule::{Mode, OnError};
 #[cfg(feature = "redis")]
 use crate::store::redis::{Reach, Redis, Tls};
@@ -47,6 +48,7 @@ pub struct LimiterBuilder {
     key_secret: Option<Box<[u8]>>,
     connect_timeout: Duration,
     waits_pass: bool,
+    events: Events,
     #[cfg(feature = "redis")]
     tls: Tls,
 }
@@ -61,6 +63,7 @@ impl fmt::Debug for LimiterBuilder {
             .field("max_keys", &self.max_keys)
             .field("replicas", &self.replicas)
             .field("prefix", &self.prefix)
+            .field("events", &self.events)
             .finish_non_exhaustive()
     }
 }
@@ -79,6 +82,7 @@ impl Limiter {
             key_secret: None,
             connect_timeout: Duration::from_secs(1),
             waits_pass: false,
+            events: Events::default(),
             #[cfg(feature = "redis")]
             tls: Tls::default(),
         }
@@ -237,6 +241,38 @@ impl LimiterBuilder {
         self
     }
 
+    /// Whether the log says who was limited: the key as it is stored (of `hash(..)` the hash), limit,
+    /// cost, retry time, and who decided; else `false`. Up to 8 keys a rule in 10 seconds have a line of
+    /// their own, all others are counted in one, at info level.
+    ///
+    /// Keys name people: whoever reads the log can read them then. What that means is in `SECURITY.md`.
+    pub fn log_keys(mut self, log_keys: bool) -> Self {
+        self.events.log_keys = log_keys;
+        self
+    }
+
+    /// Calls a hook for each call that a rule did not simply admit: refused, invalid, let pass or turned
+    /// away because the store did not answer, or what a shadow rule would have refused. It learns the key.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::{ConfigError, LimitEvent, LimitEventKind, Limiter};
+    /// let limiter = Limiter::builder().on_event(|event: &LimitEvent<'_>| {
+    ///     if event.kind == LimitEventKind::Refused {
+    ///         // Hand it over to whoever keeps an account: a channel, a counter.
+    ///     }
+    /// });
+    /// # limiter.build()?;
+    /// # Ok::<(), ConfigError>(())
+    /// ```
+    ///
+    /// It runs where the call does, after the decision, and cannot change it: the caller waits for it, and
+    /// in async code so does whatever shares its thread. When it panics the call goes on. Limited
+    /// functions that it calls give no events.
+    pub fn on_event(mut self, hook: impl Fn(&LimitEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.events.hook = Some(Arc::new(hook));
+        self
+    }
+
     /// Makes the limiter.
     ///
     /// `RATELIMIT_MODE=shadow` in the environment makes it watch only: all rules are judged and
@@ -305,6 +341,8 @@ impl LimiterBuilder {
             mode,
             fallback,
             outages: OutageLog::new(),
+            latency: Latency::new(),
+            events: self.events,
             waits_pass: self.waits_pass,
             key_secret: self.key_secret,
         };

@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use once_cell::sync::OnceCell;
 
-use super::Limiter;
+use super::{Limiter, mistaken};
 use crate::error::{ConfigError, Mistake, RateLimitError};
 
 static INSTALLED: OnceCell<Installed> = OnceCell::new();
@@ -33,6 +33,14 @@ impl Limiter {
         let installed = Installed { limiter: self, at: Some(Location::caller()) };
         INSTALLED.set(installed).map_err(|_| ConfigError::AlreadyInstalled {
             at: INSTALLED.get().and_then(|installed| installed.at),
+        })
+    }
+
+    /// The limiter of the process, for a call: if it is not set up, that call is invalid.
+    pub(crate) fn installed_for_call() -> Result<&'static Self, RateLimitError> {
+        Self::installed().map_err(|error| match error {
+            RateLimitError::Mistake(mistake) => mistaken(mistake),
+            other => other,
         })
     }
 

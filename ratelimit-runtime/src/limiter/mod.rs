@@ -1,8 +1,10 @@
 //! The handle that callers hold: a store with its policies.
 
 mod builder;
+mod events;
 mod fallback;
 mod installed;
+mod latency;
 mod outage_log;
 
 use std::borrow::Cow;
@@ -11,7 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::builder::LimiterBuilder;
+use self::events::Events;
 use self::fallback::Fallback;
+use self::latency::Latency;
 use self::outage_log::OutageLog;
 use crate::algo::Resolution;
 use crate::clock::Clock;
@@ -55,6 +59,8 @@ struct Shared {
     mode: Mode,
     fallback: Fallback,
     outages: Arc<OutageLog>,
+    latency: Latency,
+    events: Events,
     /// Whether a wait on a manual clock moves that clock, instead of waiting for somebody else to.
     waits_pass: bool,
     /// For `hash(…)` in keys.
@@ -97,7 +103,8 @@ impl Limiter {
             return admit(decision?);
         }
         if !self.shared.blocking {
-            return Err(misconfigured(&self.applied(checks), ConfigError::BlockingConnection));
+            let mistake = misconfigured(&self.applied(checks), ConfigError::BlockingConnection);
+            return Err(mistaken(mistake));
         }
         if let Err(cause) = driver::is_elsewhere() {
             return admit(self.conclude(&self.applied(checks), Err(cause))?);
@@ -114,7 +121,7 @@ impl Limiter {
         let applied = match self.validated(checks) {
             Ok(applied) if applied.is_empty() => return Some(Ok(Duration::ZERO)),
             Ok(applied) => applied,
-            Err(error) => return Some(Err(error)),
+            Err(mistake) => return Some(Err(self.invalid(checks, mistake))),
         };
         Some(match self.shared.store.decide_now(&applied)? {
             Ok(answers) if decision::admits(&applied, &answers) => {
@@ -144,9 +151,35 @@ impl Limiter {
         self.shared.mode == Mode::Shadow
     }
 
-    /// What is left, without taking any of it. Always allowed.
+    /// What is left, without taking any of it. Always allowed. It is no call: nothing is counted, and
+    /// header fields do not speak of it.
     pub async fn peek(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
-        self.decide(&[check.with_cost(0)]).await
+        let checks = [check.with_cost(0)];
+        let applied = match self.validated(&checks) {
+            Ok(applied) if applied.is_empty() => return Ok(Decision::unasked()),
+            Ok(applied) => applied,
+            Err(mistake) => return Err(mistake.into()),
+        };
+        let answers = match self.shared.store.decide_now(&applied) {
+            Some(answers) => answers,
+            None => self.in_time(self.shared.store.decide(&applied)).await,
+        };
+        match answers {
+            Ok(answers) => Ok(Decision::new(&applied, &answers)),
+            Err(StoreError::Config(error)) => Err(misconfigured(&applied, error).into()),
+            Err(cause) => match self.without_store(&applied) {
+                Without::Closed(rule) => Err(unavailable(rule, cause)),
+                Without::Open => Ok(Decision::unasked().without_store(Degraded::Open, cause)),
+                Without::Local => {
+                    let answers = self
+                        .shared
+                        .fallback
+                        .decide(&applied)
+                        .map_err(|error| misconfigured(&applied, error))?;
+                    Ok(Decision::new(&applied, &answers).without_store(Degraded::Local, cause))
+                }
+            },
+        }
     }
 
     /// Forgets what is used of the key of a check: it is as good as new.
@@ -229,7 +262,8 @@ impl Limiter {
         let applied = self.applied(checks);
         let asking = telemetry::Asking::new();
         let answers = self.in_time(self.shared.store.decide(&applied)).await;
-        asking.ended(&answers);
+        let took = asking.ended(&answers);
+        self.shared.latency.note(took, self.shared.deadline, &answers);
         self.conclude(&applied, answers)
     }
 
@@ -238,7 +272,7 @@ impl Limiter {
         let applied = match self.validated(checks) {
             Ok(applied) if applied.is_empty() => return Some(Ok(Decision::unasked())),
             Ok(applied) => applied,
-            Err(error) => return Some(Err(error)),
+            Err(mistake) => return Some(Err(self.invalid(checks, mistake))),
         };
         let answers = self.shared.store.decide_now(&applied)?;
         Some(self.conclude(&applied, answers))
@@ -246,20 +280,28 @@ impl Limiter {
 
     /// The checks that count, if there is no mistake in them.
     #[inline]
-    fn validated<'c>(
-        &self,
-        checks: &'c [Check<'c>],
-    ) -> Result<Cow<'c, [Check<'c>]>, RateLimitError> {
+    fn validated<'c>(&self, checks: &'c [Check<'c>]) -> Result<Cow<'c, [Check<'c>]>, Mistake> {
         let applied = self.applied(checks);
         if let Err(mistake) = validate(&applied) {
             if applied.iter().all(Check::is_shadow) {
                 return Ok(Cow::Borrowed(&[]));
             }
-            telemetry::mistaken(&mistake);
-            Context::turn_away();
-            return Err(mistake.into());
+            return Err(mistake);
         }
         Ok(applied)
+    }
+
+    /// Counts a call that is invalid, and reports it if its caller is to blame: who has set up the
+    /// limits has lines of their own.
+    #[cold]
+    pub(crate) fn invalid(&self, checks: &[Check<'_>], mistake: Mistake) -> RateLimitError {
+        if mistake.is_callers() {
+            let is_meant = |check: &&Check<'_>| mistake.rule() == Some(check.rule().name());
+            if let Some(check) = checks.iter().find(is_meant) {
+                self.shared.events.invalid(check);
+            }
+        }
+        mistaken(mistake)
     }
 
     async fn in_time<T>(
@@ -282,7 +324,7 @@ impl Limiter {
                 self.answered(checks, &answers);
                 Ok(Decision::new(checks, &answers))
             }
-            Err(StoreError::Config(error)) => Err(misconfigured(checks, error)),
+            Err(StoreError::Config(error)) => Err(mistaken(misconfigured(checks, error))),
             Err(cause) => {
                 self.shared.outages.failed(&cause);
                 self.degrade(checks, cause)
@@ -294,39 +336,78 @@ impl Limiter {
     #[inline]
     fn answered(&self, checks: &[Check<'_>], answers: &Answers) {
         self.shared.outages.answered();
-        tell(checks, answers);
+        self.tell(checks, answers, None);
     }
 
-    /// Decides without the store: the strictest of the applied rules' answers counts.
+    /// Counts what was decided, keeps it for the header fields of the response, and reports it if not all
+    /// rules admit.
+    #[inline]
+    fn tell(&self, checks: &[Check<'_>], answers: &Answers, degraded: Option<Degraded>) {
+        telemetry::decided(checks, answers);
+        Context::tell(checks, answers);
+        if !answers.iter().all(|answer| answer.allowed) {
+            self.shared.events.limited(checks, answers, degraded);
+        }
+    }
+
+    /// Decides without the store.
     #[cold]
     fn degrade(&self, checks: &[Check<'_>], cause: StoreError) -> Result<Decision, RateLimitError> {
+        match self.without_store(checks) {
+            Without::Closed(rule) => {
+                telemetry::degraded(checks, None, &cause);
+                Context::untell();
+                Context::turn_away();
+                self.shared.events.undecided(checks, None);
+                Err(unavailable(rule, cause))
+            }
+            Without::Open => {
+                telemetry::degraded(checks, Some(Degraded::Open), &cause);
+                self.shared.events.undecided(checks, Some(Degraded::Open));
+                Ok(Decision::unasked().without_store(Degraded::Open, cause))
+            }
+            Without::Local => {
+                let answers = self.shared.fallback.decide(checks);
+                let answers = answers.map_err(|error| mistaken(misconfigured(checks, error)))?;
+                telemetry::degraded(checks, Some(Degraded::Local), &cause);
+                self.tell(checks, &answers, Some(Degraded::Local));
+                Ok(Decision::new(checks, &answers).without_store(Degraded::Local, cause))
+            }
+        }
+    }
+
+    /// What is done without the store: the strictest of the applied rules' answers counts.
+    fn without_store<'c>(&self, checks: &[Check<'c>]) -> Without<'c> {
         let on_error =
             |check: &Check<'_>| check.rule().own_on_error().unwrap_or(self.shared.on_error);
         // A rule that only watches never keeps a call from running.
         let closed = |check: &&Check<'_>| on_error(check) == OnError::Closed && !check.is_shadow();
         if let Some(check) = checks.iter().find(closed) {
-            telemetry::degraded(checks, None, &cause);
-            Context::untell();
-            Context::turn_away();
-            return Err(unavailable(check.rule(), cause));
+            return Without::Closed(check.rule());
         }
         if checks.iter().all(|check| on_error(check) == OnError::Open) {
-            telemetry::degraded(checks, Some(Degraded::Open), &cause);
-            return Ok(Decision::unasked().without_store(Degraded::Open, cause));
+            return Without::Open;
         }
-        let answers = self.shared.fallback.decide(checks);
-        let answers = answers.map_err(|error| misconfigured(checks, error))?;
-        telemetry::degraded(checks, Some(Degraded::Local), &cause);
-        tell(checks, &answers);
-        Ok(Decision::new(checks, &answers).without_store(Degraded::Local, cause))
+        Without::Local
     }
 }
 
-/// Counts what was decided, and keeps it for the header fields of the response.
-#[inline]
-fn tell(checks: &[Check<'_>], answers: &Answers) {
-    telemetry::decided(checks, answers);
-    Context::tell(checks, answers);
+/// Who decides when the store does not answer.
+enum Without<'a> {
+    /// Nobody, and the call is not admitted for this rule.
+    Closed(&'a Rule),
+    /// Nobody, and the call is admitted.
+    Open,
+    /// The embedded store, with this instance's share.
+    Local,
+}
+
+/// Counts a call that is invalid, and turns it away.
+#[cold]
+pub(crate) fn mistaken(mistake: Mistake) -> RateLimitError {
+    telemetry::mistaken(&mistake);
+    Context::turn_away();
+    mistake.into()
 }
 
 fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
@@ -340,7 +421,7 @@ fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
 /// The checks cannot be decided: because of the numbers of some, or of something that has to do with
 /// none in particular.
 #[cold]
-fn misconfigured(checks: &[Check<'_>], error: ConfigError) -> RateLimitError {
+fn misconfigured(checks: &[Check<'_>], error: ConfigError) -> Mistake {
     let mut has_subject = false;
     for check in checks {
         if let Err(error) = check.plan(Resolution::Micros) {
@@ -352,8 +433,7 @@ fn misconfigured(checks: &[Check<'_>], error: ConfigError) -> RateLimitError {
     if let Some(first) = checks.first().filter(|_| !has_subject) {
         first.rule().log_mistake(&mistake);
     }
-    Context::turn_away();
-    mistake.into()
+    mistake
 }
 
 fn unavailable(rule: &Rule, cause: StoreError) -> RateLimitError {

@@ -17,14 +17,17 @@ use crate::algo::{Plan, Resolution};
 use crate::error::{ConfigError, InvalidNumber, Mistake};
 use crate::identity::Seed;
 use crate::spacing::OnceAMinute;
+use crate::telemetry::{Named, Names, Series};
 #[cfg(feature = "tower")]
 use crate::web::FieldItem;
 
 pub use self::algorithm::{Algorithm, Rate};
 pub use self::check::Check;
 use self::marks::Marks;
-pub(crate) use self::name::RuleName;
+#[cfg(feature = "tower")]
+pub(crate) use self::name::MAX_NAME;
 use self::name::function_name;
+pub(crate) use self::name::{RuleName, bounded};
 
 /// How many mistakes of rules are logged at any pace; after those, one a minute.
 const MAX_LINES: usize = 1_000;
@@ -97,6 +100,8 @@ pub struct Rule {
     registered: OnceCell<Result<(), ConfigError>>,
     /// The mistakes that the log has.
     logged: Marks,
+    /// Under which name it is counted and logged.
+    named: OnceCell<Arc<Named>>,
     /// What header fields tell of it on every call; made at the first of them.
     #[cfg(feature = "tower")]
     item: OnceCell<Arc<FieldItem>>,
@@ -110,9 +115,15 @@ impl Rule {
     }
 
     /// A rule with a name that is made at run time.
+    ///
+    /// A name of more than 128 bytes, or with control characters, keeps its head and ends in `%~` and 128
+    /// bits of its SHA-256.
+    ///
+    /// Names cannot be taken out of metrics again. So as many have labels of their own as such rules are
+    /// alive at a time, at least 10 and at most 1,000; all others are counted, and logged, as `other`.
     #[track_caller]
     pub fn named(name: impl Into<Arc<str>>, algorithm: Algorithm) -> Self {
-        Self::with_name(Name::Given(RuleName::Shared(name.into())), algorithm)
+        Self::with_name(Name::Given(RuleName::Shared(bounded(name.into()))), algorithm)
     }
 
     /// A rule that is called after the function it stands on.
@@ -140,6 +151,7 @@ impl Rule {
             place: Location::caller(),
             registered: OnceCell::new(),
             logged: Marks::new(),
+            named: OnceCell::new(),
             #[cfg(feature = "tower")]
             item: OnceCell::new(),
         }
@@ -212,6 +224,18 @@ impl Rule {
                 RuleName::Shared([function_name(path()).as_str(), suffix].concat().into())
             }),
         }
+    }
+
+    /// What is counted and logged of it.
+    #[inline]
+    pub(crate) fn series(&self) -> &Arc<Series> {
+        let named = self.named.get_or_init(|| {
+            let is_made = matches!(self.name, Name::Given(RuleName::Shared(_)));
+            let named = Names::of_process().named(self.name(), is_made);
+            named.series().has_limit(self.algorithm);
+            named
+        });
+        named.series()
     }
 
     /// What the ids of the rule's keys are made with.

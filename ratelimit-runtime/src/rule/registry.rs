@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::panic::Location;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use once_cell::sync::Lazy;
 use parking_lot::Mutex;
@@ -59,14 +60,16 @@ impl Rule {
         let mut rules = RULES.lock();
         let has_room = rules.len() < max;
         match rules.entry(self.name().to_owned()) {
-            Entry::Occupied(first) => judge(*first.get()),
-            Entry::Vacant(place) => {
-                if has_room {
-                    place.insert(self.as_first());
-                }
-                Ok(())
+            Entry::Occupied(first) => return judge(*first.get()),
+            Entry::Vacant(place) if has_room => {
+                place.insert(self.as_first());
+                return Ok(());
             }
+            Entry::Vacant(_) => {}
         }
+        drop(rules);
+        log_full(max);
+        Ok(())
     }
 
     fn as_first(&self) -> First {
@@ -87,6 +90,18 @@ impl Rule {
             return Err(ConfigError::OtherNumbers { rule: self.name().into(), one, other });
         }
         Ok(())
+    }
+}
+
+/// Says, once, that names made at run time are no longer compared.
+#[cold]
+fn log_full(max: usize) {
+    static IS_LOGGED: AtomicBool = AtomicBool::new(false);
+    if !IS_LOGGED.swap(true, Ordering::Relaxed) {
+        tracing::warn!(
+            max,
+            "rules have too many names: whether two of the others meet by accident is not noticed"
+        );
     }
 }
 

@@ -1,8 +1,11 @@
-//! Without the feature: nothing is told.
+//! Without the feature: there are no numbers.
 
+use std::time::{Duration, Instant};
+
+use super::Series;
 use crate::decision::Degraded;
 use crate::error::{Mistake, StoreError};
-use crate::rule::{Check, Rule};
+use crate::rule::{Algorithm, Check, Rule};
 use crate::store::Answers;
 
 pub(crate) const fn decided(_: &[Check<'_>], _: &Answers) {}
@@ -17,16 +20,35 @@ pub(crate) const fn entry_added() {}
 
 pub(crate) const fn entries_gone(_: usize) {}
 
-#[derive(Debug)]
-pub(crate) struct Asking;
+#[allow(dead_code, reason = "the store does not count them yet")]
+pub(crate) const fn overflow_budgets(_: usize, _: usize) {}
 
-impl Asking {
-    pub(crate) const fn new() -> Self {
+#[derive(Debug)]
+pub(crate) struct Capacity;
+
+impl Capacity {
+    pub(crate) const fn new(_: usize) -> Self {
         Self
     }
+}
 
-    #[expect(clippy::unused_self, reason = "as with the feature")]
-    pub(crate) const fn ended<T>(&self, _: &Result<T, StoreError>) {}
+#[expect(clippy::unused_self, reason = "as with the feature")]
+impl Series {
+    pub(crate) const fn has_limit(&self, _: Algorithm) {}
+}
+
+#[derive(Debug)]
+pub(crate) struct Asking(Instant);
+
+impl Asking {
+    pub(crate) fn new() -> Self {
+        Self(Instant::now())
+    }
+
+    /// After how long.
+    pub(crate) fn ended<T>(&self, _: &Result<T, StoreError>) -> Duration {
+        self.0.elapsed()
+    }
 }
 
 #[cfg(feature = "redis")]

@@ -1,66 +1,332 @@
-//! With the feature.
+//! With the feature: the numbers.
+
+mod described;
 
 #[cfg(feature = "redis")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use metrics::{counter, gauge, histogram};
+use metrics::{Key, Label, Metadata, Recorder, SharedString};
 
-use crate::decision::Degraded;
+use super::series::OTHER;
+use super::{Names, Series};
+use crate::__private::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
+use crate::decision::{self, Degraded};
 use crate::error::{Mistake, StoreError};
-use crate::rule::{Check, Rule};
+use crate::rule::{Algorithm, Check, Rule};
 use crate::store::Answers;
 
-/// What each rule said about a call.
-pub(crate) fn decided(checks: &[Check<'_>], answers: &Answers) {
-    for (check, answer) in checks.iter().zip(answers) {
-        let word = match (answer.allowed, check.is_shadow()) {
-            (true, _) => "admitted",
-            (false, false) => "refused",
-            (false, true) => "shadowed",
-        };
-        let rule = check.rule().name().to_owned();
-        counter!("ratelimit_checks_total", "rule" => rule, "outcome" => word).increment(1);
+static METADATA: Metadata<'static> =
+    Metadata::new("ratelimit", metrics::Level::INFO, Some(module_path!()));
+
+/// The address of the recorder that was met last; 0: none.
+static MET: AtomicUsize = AtomicUsize::new(0);
+
+/// Lets the recorder have something. One that is new learns first what the numbers mean, and what
+/// they are so far.
+fn record(tell: impl FnOnce(&dyn Recorder)) {
+    metrics::with_recorder(|recorder| {
+        let address = std::ptr::from_ref(recorder).cast::<()>().addr();
+        if MET.load(Ordering::Relaxed) != address {
+            meet(recorder, address);
+        }
+        tell(recorder);
+    });
+}
+
+#[cold]
+fn meet(recorder: &dyn Recorder, address: usize) {
+    if MET.swap(address, Ordering::Relaxed) == address {
+        return;
     }
+    described::describe(recorder);
+    for level in [
+        &ENTRIES,
+        &MAX_ENTRIES,
+        &OVERFLOW_BUDGETS,
+        &IN_FLIGHT,
+        #[cfg(feature = "redis")]
+        &CONNECTIONS,
+        #[cfg(feature = "redis")]
+        &BREAKERS,
+    ] {
+        level.show(recorder);
+    }
+    for series in Names::of_process().all() {
+        series.numbers.show(recorder);
+    }
+}
+
+fn count(recorder: &dyn Recorder, key: &Key, by: u64) {
+    recorder.register_counter(key, &METADATA).increment(by);
+}
+
+/// A gauge that goes up and down by steps. It is kept here as well, for a recorder that comes late.
+#[derive(Debug)]
+struct Level {
+    key: Key,
+    value: AtomicI64,
+}
+
+impl Level {
+    const fn new(name: &'static str) -> Self {
+        Self { key: Key::from_static_name(name), value: AtomicI64::new(0) }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+    fn add(&self, step: i64) {
+        record(|recorder| {
+            self.value.fetch_add(step, Ordering::Relaxed);
+            let gauge = recorder.register_gauge(&self.key, &METADATA);
+            if step < 0 { gauge.decrement(-step as f64) } else { gauge.increment(step as f64) }
+        });
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+    fn show(&self, recorder: &dyn Recorder) {
+        let value = self.value.load(Ordering::Relaxed);
+        recorder.register_gauge(&self.key, &METADATA).set(value as f64);
+    }
+}
+
+static ENTRIES: Level = Level::new("ratelimit_embedded_entries");
+static MAX_ENTRIES: Level = Level::new("ratelimit_embedded_max_entries");
+static OVERFLOW_BUDGETS: Level = Level::new("ratelimit_embedded_overflow_budgets");
+static IN_FLIGHT: Level = Level::new("ratelimit_in_flight");
+#[cfg(feature = "redis")]
+static CONNECTIONS: Level = Level::new("ratelimit_connections");
+#[cfg(feature = "redis")]
+static BREAKERS: Level = Level::new("ratelimit_breakers_open");
+
+/// What became of a check.
+#[derive(Clone, Copy)]
+enum Word {
+    Admitted,
+    Refused,
+    Shadowed,
+    Undecided,
+}
+
+/// What is counted of one rule. The keys are made once.
+#[derive(Debug)]
+pub(crate) struct RuleNumbers {
+    label: SharedString,
+    /// One for each [`Word`].
+    checks: [Key; 4],
+    overflow: Key,
+    limit: Gauge,
+    per_second: Gauge,
+}
+
+/// A gauge that has a value as soon as there is one.
+#[derive(Debug)]
+struct Gauge {
+    key: Key,
+    /// The bits of a number; those of NaN: none.
+    value: AtomicU64,
+}
+
+impl Gauge {
+    fn new(key: Key) -> Self {
+        Self { key, value: AtomicU64::new(f64::NAN.to_bits()) }
+    }
+
+    fn show(&self, recorder: &dyn Recorder) {
+        let value = f64::from_bits(self.value.load(Ordering::Relaxed));
+        if !value.is_nan() {
+            recorder.register_gauge(&self.key, &METADATA).set(value);
+        }
+    }
+}
+
+impl RuleNumbers {
+    pub(super) fn new(label: &Arc<str>) -> Self {
+        let label = SharedString::from(Arc::clone(label));
+        let key =
+            |name: &'static str| Key::from_parts(name, vec![Label::new("rule", label.clone())]);
+        let checks = ["admitted", "refused", "shadowed", "undecided"].map(|outcome| {
+            let labels = vec![
+                Label::new("rule", label.clone()),
+                Label::from_static_parts("outcome", outcome),
+            ];
+            Key::from_parts("ratelimit_checks_total", labels)
+        });
+        Self {
+            checks,
+            overflow: key("ratelimit_embedded_overflow_total"),
+            limit: Gauge::new(key("ratelimit_limit")),
+            per_second: Gauge::new(key("ratelimit_limit_per_second")),
+            label,
+        }
+    }
+
+    fn check(&self, recorder: &dyn Recorder, word: Word) {
+        if let Some(key) = self.checks.get(word as usize) {
+            count(recorder, key, 1);
+        }
+    }
+
+    fn show(&self, recorder: &dyn Recorder) {
+        self.limit.show(recorder);
+        self.per_second.show(recorder);
+    }
+}
+
+impl Series {
+    /// A rule with these numbers has come to the name.
+    pub(crate) fn has_limit(&self, algorithm: Algorithm) {
+        // Many rules, and what calls bring along, have no common limit.
+        if &**self.label() == OTHER {
+            return;
+        }
+        let (limit, per_second) = (limit(algorithm), per_second(algorithm));
+        for (gauge, value) in [(&self.numbers.limit, limit), (&self.numbers.per_second, per_second)]
+        {
+            gauge.value.store(value.unwrap_or(f64::NAN).to_bits(), Ordering::Relaxed);
+        }
+        record(|recorder| self.numbers.show(recorder));
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a board needs no more")]
+fn limit(algorithm: Algorithm) -> Option<f64> {
+    let limit = algorithm.limit();
+    (limit != PER_CALL).then_some(limit as f64)
+}
+
+/// How many permits a key has in the long run.
+#[expect(clippy::cast_precision_loss, reason = "a board needs no more")]
+fn per_second(algorithm: Algorithm) -> Option<f64> {
+    let (permits, span) = match algorithm {
+        Algorithm::TokenBucket { refill: rate, .. } | Algorithm::LeakyBucket { leak: rate, .. } => {
+            (Some(rate.permits() as f64).filter(|_| rate != PER_CALL_RATE), rate.period())
+        }
+        Algorithm::FixedWindow { window, .. }
+        | Algorithm::SlidingLog { window, .. }
+        | Algorithm::SlidingCounter { window, .. } => (limit(algorithm), window),
+    };
+    permits.filter(|_| span != PER_CALL_WINDOW && !span.is_zero()).map(|n| n / span.as_secs_f64())
+}
+
+/// A counter of calls with one outcome.
+macro_rules! calls {
+    ($($key:ident: $outcome:literal),+ $(,)?) => {
+        $(static $key: Key = {
+            static LABELS: [Label; 1] = [Label::from_static_parts("outcome", $outcome)];
+            Key::from_static_parts("ratelimit_calls_total", &LABELS)
+        };)+
+    };
+}
+
+calls! {
+    ADMITTED: "admitted",
+    REFUSED: "refused",
+    UNAVAILABLE: "unavailable",
+    INVALID: "invalid",
+}
+
+/// What each rule said about a call, and what became of it.
+pub(crate) fn decided(checks: &[Check<'_>], answers: &Answers) {
+    record(|recorder| {
+        for (check, answer) in checks.iter().zip(answers) {
+            let word = match (answer.allowed, check.is_shadow()) {
+                (true, _) => Word::Admitted,
+                (false, false) => Word::Refused,
+                (false, true) => Word::Shadowed,
+            };
+            check.rule().series().numbers.check(recorder, word);
+        }
+        let call = if decision::admits(checks, answers) { &ADMITTED } else { &REFUSED };
+        count(recorder, call, 1);
+    });
 }
 
 /// A call was decided without the store; `None`: it was not admitted for that.
 pub(crate) fn degraded(checks: &[Check<'_>], how: Option<Degraded>, cause: &StoreError) {
-    let policy = match how {
-        Some(Degraded::Local) => "local",
-        Some(Degraded::Open) => "open",
-        None => "closed",
+    let (policy, call) = match how {
+        // Counted with what the embedded store decides.
+        Some(Degraded::Local) => ("local", None),
+        Some(Degraded::Open) => ("open", Some(&ADMITTED)),
+        None => ("closed", Some(&UNAVAILABLE)),
     };
-    let cause = cause.kind();
-    for check in checks {
-        let rule = check.rule().name().to_owned();
-        counter!("ratelimit_degraded_total", "rule" => rule, "policy" => policy, "cause" => cause)
-            .increment(1);
-    }
+    let labels = [
+        Label::from_static_parts("policy", policy),
+        Label::from_static_parts("cause", cause.kind()),
+    ];
+    record(|recorder| {
+        for check in checks {
+            let numbers = &check.rule().series().numbers;
+            let mut labels = labels.to_vec();
+            labels.insert(0, Label::new("rule", numbers.label.clone()));
+            count(recorder, &Key::from_parts("ratelimit_degraded_total", labels), 1);
+            if call.is_some() {
+                numbers.check(recorder, Word::Undecided);
+            }
+        }
+        let key = Key::from_parts("ratelimit_degraded_calls_total", labels.to_vec());
+        count(recorder, &key, 1);
+        if let Some(call) = call {
+            count(recorder, call, 1);
+        }
+    });
 }
 
-/// A call was a mistake.
+/// A call was a mistake, its caller's or that of who has set up the limits.
 pub(crate) fn mistaken(mistake: &Mistake) {
-    counter!("ratelimit_mistakes_total", "kind" => mistake.kind()).increment(1);
+    let kind = vec![Label::from_static_parts("kind", mistake.kind())];
+    record(|recorder| {
+        count(recorder, &Key::from_parts("ratelimit_mistakes_total", kind), 1);
+        count(recorder, &INVALID, 1);
+    });
 }
 
 /// A new key of a rule found the embedded store full.
 pub(crate) fn overflowed(rule: &Rule) {
-    let rule = rule.name().to_owned();
-    counter!("ratelimit_embedded_overflow_total", "rule" => rule).increment(1);
+    record(|recorder| count(recorder, &rule.series().numbers.overflow, 1));
 }
 
 /// An embedded store holds a key more.
 pub(crate) fn entry_added() {
-    gauge!("ratelimit_embedded_entries").increment(1);
+    ENTRIES.add(1);
 }
 
 /// An embedded store holds so many keys less.
-#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
 pub(crate) fn entries_gone(entries: usize) {
     if entries > 0 {
-        gauge!("ratelimit_embedded_entries").decrement(entries as f64);
+        ENTRIES.add(-steps(entries));
     }
+}
+
+/// There is an embedded store for so many keys, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Capacity(i64);
+
+impl Capacity {
+    pub(crate) fn new(max_keys: usize) -> Self {
+        let max_keys = steps(max_keys);
+        MAX_ENTRIES.add(max_keys);
+        Self(max_keys)
+    }
+}
+
+impl Drop for Capacity {
+    fn drop(&mut self) {
+        MAX_ENTRIES.add(-self.0);
+    }
+}
+
+/// A full embedded store has another number of overflow budgets.
+#[allow(dead_code, reason = "the store does not count them yet")]
+pub(crate) fn overflow_budgets(before: usize, after: usize) {
+    if before != after {
+        OVERFLOW_BUDGETS.add(steps(after) - steps(before));
+    }
+}
+
+fn steps(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX / 2)
 }
 
 /// A question to the store: under way until this is dropped.
@@ -69,71 +335,92 @@ pub(crate) struct Asking(Instant);
 
 impl Asking {
     pub(crate) fn new() -> Self {
-        gauge!("ratelimit_in_flight").increment(1);
+        IN_FLIGHT.add(1);
         Self(Instant::now())
     }
 
-    /// The store has answered, or has failed.
-    pub(crate) fn ended<T>(&self, answer: &Result<T, StoreError>) {
-        histogram!("ratelimit_store_seconds").record(self.0.elapsed());
-        if let Err(error) = answer {
-            counter!("ratelimit_store_errors_total", "kind" => error.kind()).increment(1);
-        }
+    /// The store has answered, or has failed: after how long.
+    pub(crate) fn ended<T>(&self, answer: &Result<T, StoreError>) -> Duration {
+        static SECONDS: Key = Key::from_static_name("ratelimit_store_seconds");
+        let took = self.0.elapsed();
+        record(|recorder| {
+            recorder.register_histogram(&SECONDS, &METADATA).record(took);
+            if let Err(error) = answer {
+                let kind = vec![Label::from_static_parts("kind", error.kind())];
+                count(recorder, &Key::from_parts("ratelimit_store_errors_total", kind), 1);
+            }
+        });
+        took
     }
 }
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        gauge!("ratelimit_in_flight").decrement(1);
+        IN_FLIGHT.add(-1);
     }
 }
 
-/// For what the limiter's own thread tells: a recorder that panics must not end the task that keeps
-/// a connection. Where a caller's thread tells, the panic is the caller's.
+/// For what the limiter's own thread reports: a recorder that panics must not end the task that keeps
+/// a connection. Where a caller's thread reports, the panic is the caller's.
 #[cfg(feature = "redis")]
-fn unharmed(tell: impl FnOnce()) {
+fn unharmed(report: impl FnOnce()) {
     // The recorder itself is all that may be left half done.
-    let _ = catch_unwind(AssertUnwindSafe(tell));
+    let _ = catch_unwind(AssertUnwindSafe(report));
 }
 
 /// A server is tried.
 #[cfg(feature = "redis")]
 pub(crate) fn connecting() {
-    unharmed(|| counter!("ratelimit_connection_attempts_total").increment(1));
+    static ATTEMPTS: Key = Key::from_static_name("ratelimit_connection_attempts_total");
+    unharmed(|| record(|recorder| count(recorder, &ATTEMPTS, 1)));
 }
 
-/// What is told of a server: a connection, an open breaker, or at first neither. Gone when this is
+/// What is known of a server: a connection, an open breaker, or at first neither. Gone when this is
 /// dropped.
 #[cfg(feature = "redis")]
 #[derive(Debug)]
-pub(crate) struct Server(Option<&'static str>);
+pub(crate) struct Server(Now);
+
+#[cfg(feature = "redis")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Now {
+    Unknown,
+    Up,
+    Down,
+}
 
 #[cfg(feature = "redis")]
 impl Server {
     pub(crate) const fn new() -> Self {
-        Self(None)
+        Self(Now::Unknown)
     }
 
     /// There is a connection, and calls go through.
     pub(crate) fn up(&mut self) {
-        self.tell(Some("ratelimit_connections"));
+        self.is(Now::Up);
     }
 
     /// Calls are not sent: the breaker is open.
     pub(crate) fn down(&mut self) {
-        self.tell(Some("ratelimit_breakers_open"));
+        self.is(Now::Down);
     }
 
-    fn tell(&mut self, now: Option<&'static str>) {
+    fn is(&mut self, now: Now) {
         let before = std::mem::replace(&mut self.0, now);
-        if before == now {
-            return;
+        if before != now {
+            unharmed(|| before.add(-1));
+            unharmed(|| now.add(1));
         }
-        if let Some(before) = before {
-            unharmed(|| gauge!(before).decrement(1));
-        }
-        if let Some(now) = now {
-            unharmed(|| gauge!(now).increment(1));
+    }
+}
+
+#[cfg(feature = "redis")]
+impl Now {
+    fn add(self, step: i64) {
+        match self {
+            Self::Unknown => {}
+            Self::Up => CONNECTIONS.add(step),
+            Self::Down => BREAKERS.add(step),
         }
     }
 }
@@ -141,6 +428,6 @@ impl Server {
 #[cfg(feature = "redis")]
 impl Drop for Server {
     fn drop(&mut self) {
-        self.tell(None);
+        self.is(Now::Unknown);
     }
 }

@@ -6,7 +6,7 @@ use http::HeaderName;
 use sfv::{ItemSerializer, KeyRef, StringRef};
 
 use crate::context::Told;
-use crate::rule::Algorithm;
+use crate::rule::{Algorithm, MAX_NAME};
 
 /// Which fields a response carries. They describe the rules of the call by their written names;
 /// those without one are `default`, because paths of the code are nobody's business.
@@ -39,7 +39,8 @@ pub(crate) struct FieldItem {
 impl FieldItem {
     /// Of a rule with this name, if it may be shown, and with this limit in force.
     pub(crate) fn new(name: Option<&str>, limit: u64, algorithm: Algorithm) -> Self {
-        // A name that a structured field cannot hold is as good as none.
+        // A name that a structured field cannot hold, or that is too long, is as good as none.
+        let name = name.filter(|name| name.len() <= MAX_NAME);
         let name = name.and_then(|name| StringRef::from_str(name).ok());
         let name = name.unwrap_or(StringRef::constant("default"));
         let (mut written, mut policy) = (String::new(), String::new());

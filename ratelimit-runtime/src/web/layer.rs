@@ -9,9 +9,9 @@ use http::HeaderName;
 use super::caching::{CACHE_CONTROL, Caching, NO_STORE};
 use super::{Answers, ClientIp, Fields, Request};
 use crate::context::{Context, ContextBuilder};
-use crate::error::{Mistake, RateLimitError};
+use crate::error::RateLimitError;
 use crate::key::Key;
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, mistaken};
 use crate::rule::{Check, Mode, Rule};
 
 /// For layers that do not say how the client is found.
@@ -255,11 +255,11 @@ impl Settings {
         let of_scope = Limiter::of_scope();
         let limiter = match self.limiter.as_ref().or(of_scope.as_ref()) {
             Some(limiter) => limiter,
-            None => Limiter::installed()?,
+            None => Limiter::installed_for_call()?,
         };
         if !limiter.is_off() && !limiter.only_watches() {
             for of in self.rules.iter().filter(|of| of.rule.current_mode() == Mode::Enforce) {
-                of.rule.register_made().map_err(Mistake::Config)?;
+                of.rule.register_made().map_err(|error| mistaken(error.into()))?;
             }
         }
         match limiter.check_all_now(&checks) {

@@ -57,6 +57,8 @@ pub struct Embedded {
     overflow: Mutex<Shard>,
     clock: Clock,
     max_keys: usize,
+    /// Counts `max_keys` as long as the store is there.
+    _capacity: telemetry::Capacity,
     /// The entries in `shards`, and the places promised to checks under way.
     len: AtomicUsize,
     overflowed: AtomicUsize,
@@ -109,6 +111,7 @@ impl Embedded {
             shards: (0..shards).map(|_| Mutex::default()).collect(),
             overflow: Mutex::default(),
             max_keys,
+            _capacity: telemetry::Capacity::new(max_keys),
             len: AtomicUsize::new(0),
             overflowed: AtomicUsize::new(0),
             started_ns: now,
