@@ -1,5 +1,5 @@
 //! The numbers, as a recorder gets them. A process has one recorder, so this is a binary of its own,
-//! with one test.
+//! with one test in it; another one has a process.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use ratelimit_kit::{
     Algorithm, Check, Context, Limiter, Mode, OnError, Rate, RateLimitError, Rule, rate_limit,
 };
-use test_support::{Flavor, Reply, Server, Stub};
+use test_support::{Flavor, Link, Node, Reply, Server, Stub};
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -32,6 +32,13 @@ struct Numbers {
 }
 
 impl Numbers {
+    fn install() -> Self {
+        let recorder = DebuggingRecorder::new();
+        let snapshotter = recorder.snapshotter();
+        recorder.install().unwrap();
+        Self { snapshotter, seen: BTreeMap::new(), undescribed: BTreeSet::new() }
+    }
+
     fn look(&mut self) -> &BTreeMap<String, f64> {
         for (key, unit, description, value) in self.snapshotter.snapshot().into_vec() {
             let key = key.key();
@@ -204,16 +211,34 @@ fn b104(numbers: &mut Numbers) {
     assert!(numbers.sum("ratelimit_checks_total", "rule=other") > 9_000.0);
 }
 
+#[rate_limit(name = "not-set-up", algo = fixed_window, limit = 9, window = 60)]
+fn not_set_up() -> Result<(), RateLimitError> {
+    Ok(())
+}
+
+#[test]
+fn a_call_is_counted_when_no_limiter_can_be_set_up() {
+    let Some(mut link) = Link::attach() else {
+        let mut node = Node::builder("a_call_is_counted_when_no_limiter_can_be_set_up")
+            .env("RATELIMIT_REDIS_URL", "no URL")
+            .start();
+        assert_eq!(node.recv(), "counted");
+        return;
+    };
+    let mut numbers = Numbers::install();
+    assert!(not_set_up().is_err());
+    numbers.is("ratelimit_mistakes_total{kind=config}", 1.0);
+    numbers.is("ratelimit_calls_total{outcome=invalid}", 1.0);
+    link.send("counted");
+}
+
 #[test]
 fn a_recorder_sees_what_limiters_do() {
-    let recorder = DebuggingRecorder::new();
-    let (seen, undescribed) = (BTreeMap::new(), BTreeSet::new());
-    let mut numbers = Numbers { snapshotter: recorder.snapshotter(), seen, undescribed };
     // There before the recorder is.
     let early = Limiter::builder().max_keys(7).build().unwrap();
     let early_rule = rule("early", 3);
     assert!(early.check_blocking(&Check::new(&early_rule, "s3cret")).is_ok());
-    recorder.install().unwrap();
+    let mut numbers = Numbers::install();
 
     // In process.
     let limiter = Limiter::builder().max_keys(2).build().unwrap();

@@ -109,6 +109,18 @@ mod tests {
     }
 
     #[test]
+    fn to_look_leaves_nothing() {
+        let limiter = Limiter::builder().build().unwrap();
+        let context = Context::builder().telling().build();
+        let window = Duration::from_mins(1);
+        let rule = Rule::new("looked at", Algorithm::FixedWindow { limit: 5, window });
+        let check = Check::new(&rule, "k");
+        let looked = pollster::block_on(context.clone().scope(limiter.peek(&check))).unwrap();
+        assert_eq!(looked.outcomes().first().map(|outcome| outcome.remaining), Some(5));
+        assert!(context.told().is_empty());
+    }
+
+    #[test]
     fn of_many_names_those_that_stop_first_are_kept() {
         let kept = told((0..1_000).map(|n| n.to_string()));
         assert_eq!(kept.len(), MAX_NAMES);
