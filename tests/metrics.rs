@@ -256,9 +256,11 @@ fn a_recorder_sees_what_limiters_do() {
     numbers.is("ratelimit_embedded_max_entries{}", 9.0);
     assert!(hit(&one, "other").is_ok());
     numbers.is("ratelimit_embedded_overflow_total{rule=one}", 1.0);
+    numbers.is("ratelimit_embedded_overflow_budgets{}", 1.0);
     drop(limiter);
     numbers.is("ratelimit_embedded_entries{}", 1.0);
 
+    numbers.is("ratelimit_embedded_overflow_budgets{}", 0.0);
     drop(early);
     numbers.is("ratelimit_embedded_max_entries{}", 0.0);
 

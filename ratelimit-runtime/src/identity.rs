@@ -8,7 +8,16 @@ use siphasher::sip128::{Hash128, Hasher128, SipHasher13};
 /// 128 bits that stand for a rule with its algorithm. They are random to everybody outside the
 /// process, and key the hash of the rule's keys.
 #[derive(Clone, Copy)]
-pub(crate) struct Seed(u64, u64);
+pub(crate) struct Seed {
+    keys: (u64, u64),
+    /// The id of the budget that the rule's keys share when they have no place.
+    overflow: Id,
+}
+
+/// 32 bits that stand for a rule with its algorithm: a part of the ids of its keys, so that a store
+/// knows whose an entry is and no entry is larger for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RuleTag(u32);
 
 impl std::fmt::Debug for Seed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -29,12 +38,20 @@ impl Seed {
         hasher.write(rule.as_bytes());
         hasher.write_u8(kind);
         let Hash128 { h1, h2 } = hasher.finish128();
-        Self(h1, h2)
+        // No key has this byte: keys are UTF-8.
+        let overflow = Id { words: halves(SipHasher13::new_with_keys(h1, h2).hash(&[0xFF])) };
+        Self { keys: (h1, h2), overflow }
+    }
+
+    /// The rule alone.
+    #[cfg(test)]
+    pub(crate) fn rule(self) -> RuleTag {
+        self.overflow.rule()
     }
 }
 
-/// 128 bits that stand for a key within a rule. Nobody outside the process can choose keys that
-/// collide.
+/// 128 bits that stand for a key within a rule, 32 of them for the rule. Nobody outside the process
+/// can choose keys that collide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Id {
     /// Words of 32 bits, so that an entry needs no padding.
@@ -44,21 +61,20 @@ pub(crate) struct Id {
 impl Id {
     /// The id of a key.
     pub(crate) fn of_key(seed: Seed, key: &str) -> Self {
-        Self::of(seed, key.as_bytes())
+        let (k1, k2) = seed.keys;
+        let [a, _, c, d] = halves(SipHasher13::new_with_keys(k1, k2).hash(key.as_bytes()));
+        Self { words: [a, seed.overflow.rule().0, c, d] }
     }
 
     /// The id of the budget that a rule's keys share when the store is full.
     pub(crate) fn of_overflow(seed: Seed) -> Self {
-        // No key has this byte: keys are UTF-8.
-        Self::of(seed, &[0xFF])
+        seed.overflow
     }
 
-    fn of(Seed(k1, k2): Seed, bytes: &[u8]) -> Self {
-        let Hash128 { h1, h2 } = SipHasher13::new_with_keys(k1, k2).hash(bytes);
-        #[expect(clippy::cast_possible_truncation, reason = "the halves of a word")]
-        let halves = |word: u64| [(word >> 32) as u32, word as u32];
-        let ([a, b], [c, d]) = (halves(h1), halves(h2));
-        Self { words: [a, b, c, d] }
+    /// Whose key it is.
+    pub(crate) fn rule(self) -> RuleTag {
+        let [_, rule, ..] = self.words;
+        RuleTag(rule)
     }
 
     /// Bits for the choice of the shard; [`Id::hash`] does not share them.
@@ -72,6 +88,13 @@ impl Id {
         let [_, _, high, low] = self.words;
         u64::from(high) << 32 | u64::from(low)
     }
+}
+
+fn halves(Hash128 { h1, h2 }: Hash128) -> [u32; 4] {
+    #[expect(clippy::cast_possible_truncation, reason = "the halves of a word")]
+    let halves = |word: u64| [(word >> 32) as u32, word as u32];
+    let ([a, b], [c, d]) = (halves(h1), halves(h2));
+    [a, b, c, d]
 }
 
 #[cfg(test)]

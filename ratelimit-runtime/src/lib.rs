@@ -4,6 +4,13 @@
 //! The arrows run one way. [`algo`] is arithmetic and knows no store, clock or runtime; a [`Store`]
 //! decides lists of [`Check`]s and knows no policy; the [`Limiter`] joins them.
 
+// There neither a clock nor a thread is to be had, and all of it would panic at the first call.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+compile_error!(
+    "ratelimit-kit needs a clock, which `wasm32-unknown-unknown` does not have: build for a WASI target \
+     such as `wasm32-wasip1` (with `default-features = false`), or limit on the server's side"
+);
+
 pub mod algo;
 mod clock;
 mod context;

@@ -24,6 +24,12 @@ struct Element<T> {
     next: OnceBox<Self>,
 }
 
+/// A system call each time: nothing cheaper knows of a fork without unsafe code.
+fn id() -> u32 {
+    // Others do not fork, and to ask some of them for an id is a panic.
+    if cfg!(unix) { std::process::id() } else { 1 }
+}
+
 impl<T> PerProcess<T> {
     pub(crate) const fn new() -> Self {
         Self { first: OnceBox::new() }
@@ -31,8 +37,7 @@ impl<T> PerProcess<T> {
 
     /// The value of this process, made at its first use.
     pub(crate) fn get_or_try_init<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
-        // A system call each time: nothing cheaper knows of a fork without unsafe code.
-        let process = std::process::id();
+        let process = id();
         let new = || Box::new(Element { process, value: OnceCell::new(), next: OnceBox::new() });
         let mut element = self.first.get_or_init(new);
         while element.process != process {
@@ -44,7 +49,7 @@ impl<T> PerProcess<T> {
 
 impl<T> Drop for Element<T> {
     fn drop(&mut self) {
-        if self.process == std::process::id()
+        if self.process == id()
             && let Some(value) = self.value.take()
         {
             drop(ManuallyDrop::into_inner(value));

@@ -22,6 +22,7 @@ mod grammar;
 mod grpc;
 mod hint;
 mod hostile;
+mod limiters;
 mod load;
 mod names;
 mod nginx;

@@ -47,6 +47,17 @@ impl LogState {
         self.entries.len()
     }
 
+    /// A log of at most `max` entries (at least 1) that remembers as many permits, none of them for
+    /// less long: each entry stands for some that came before it as well.
+    #[must_use]
+    pub fn condensed(&self, max: usize) -> Self {
+        let step = self.entries.len().div_ceil(max.max(1)).max(1);
+        // The latest entry is always among them: they are picked from the end.
+        let first = self.entries.len().saturating_sub(1) % step;
+        let entries = self.entries.iter().skip(first).step_by(step).copied().collect();
+        Self { entries, before: self.before }
+    }
+
     /// Whether nothing is remembered.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -141,6 +152,10 @@ impl Arithmetic for SlidingLog {
             state.before = entry.total;
             state.entries.pop_front();
         }
+        // A log that was long once does not keep its memory.
+        if state.entries.capacity() > 4 * state.entries.len() + 16 {
+            state.entries.shrink_to(2 * state.entries.len());
+        }
         state.push(t, cost);
         state
     }
@@ -175,5 +190,57 @@ impl Arithmetic for SlidingLog {
             },
             delay_ms: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: SlidingLog = SlidingLog::new(100_000, 3_000_000, Resolution::Micros);
+
+    #[test]
+    fn a_log_that_has_emptied_shrinks() {
+        let mut state = None;
+        for i in 0..60_000 {
+            state = Some(LOG.charge(state, i, 1));
+        }
+        assert!(state.as_ref().is_some_and(|log| log.entries.capacity() >= 60_000));
+        // One call every 2.5 s, so that it is never forgotten as a whole.
+        for i in 1..=20 {
+            state = Some(LOG.charge(state, i * 2_500_000, 1));
+        }
+        let log = state.unwrap();
+        assert!(log.len() == 2 && log.entries.capacity() <= 32, "{}", log.entries.capacity());
+    }
+
+    #[test]
+    fn a_log_that_grows_and_shrinks_is_not_copied_each_time() {
+        let mut state = None;
+        let mut changes = 0;
+        for i in 0..30_000_i64 {
+            let before = state.as_ref().map_or(0, |log: &LogState| log.entries.capacity());
+            // One entry a millisecond: 3,000 of them, one going for each that comes.
+            let log = LOG.charge(state, i * 1_000, 1);
+            changes += usize::from(log.entries.capacity() != before);
+            state = Some(log);
+        }
+        assert!(changes < 20, "{changes}");
+    }
+
+    #[test]
+    fn a_condensed_log_has_used_as_much_and_for_no_less_long() {
+        let log = LogState::new((0..1_000_i64).map(|i| (i * 1_000, 1 + i.unsigned_abs() % 3)));
+        for max in [1, 2, 3, 64, 999, 1_000, 5_000] {
+            let condensed = log.condensed(max);
+            assert!(condensed.len() <= max && condensed.last() == log.last(), "{max}");
+            for now in (0..4_100_000).step_by(7_000) {
+                let used = |log: &LogState| LOG.view(Some(log), now).sum;
+                assert!(used(&condensed) >= used(&log), "{max} at {now}");
+            }
+            assert_eq!(condensed.sum_after(None), log.sum_after(None));
+        }
+        assert_eq!(log.condensed(1_000), log);
+        assert_eq!(LogState::default().condensed(5), LogState::default());
     }
 }

@@ -217,7 +217,8 @@ impl LimiterBuilder {
         self
     }
 
-    /// How many keys the embedded store holds, here and when it stands in for Redis; else 100,000.
+    /// How many keys the embedded store holds, here and when it stands in for Redis; else 100,000. One
+    /// rule has three quarters of them at most.
     pub fn max_keys(mut self, max_keys: usize) -> Self {
         self.max_keys = max_keys.max(1);
         self

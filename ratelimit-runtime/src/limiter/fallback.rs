@@ -43,6 +43,14 @@ impl Fallback {
         }
     }
 
+    /// The store of the limiter answers: what is kept here leaves when its time has come.
+    #[inline]
+    pub(super) fn tidy(&self) {
+        if let Some(store) = self.store.get() {
+            store.tidy();
+        }
+    }
+
     pub(super) async fn reset(&self, check: &Check<'_>) {
         if let Some(store) = self.store.get() {
             // Nothing but a rule that no store can decide fails here, and the caller hears of that.

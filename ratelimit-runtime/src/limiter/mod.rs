@@ -336,6 +336,7 @@ impl Limiter {
     #[inline]
     fn answered(&self, checks: &[Check<'_>], answers: &Answers) {
         self.shared.outages.answered();
+        self.shared.fallback.tidy();
         self.tell(checks, answers, None);
     }
 

@@ -14,14 +14,13 @@ pub(crate) const fn degraded(_: &[Check<'_>], _: Option<Degraded>, _: &StoreErro
 
 pub(crate) const fn mistaken(_: &Mistake) {}
 
-pub(crate) const fn overflowed(_: &Rule) {}
+pub(crate) const fn overflowed(_: &Rule, _: bool) {}
+
+pub(crate) const fn overflow_budgets(_: usize, _: usize) {}
 
 pub(crate) const fn entry_added() {}
 
 pub(crate) const fn entries_gone(_: usize) {}
-
-#[allow(dead_code, reason = "the store does not count them yet")]
-pub(crate) const fn overflow_budgets(_: usize, _: usize) {}
 
 #[derive(Debug)]
 pub(crate) struct Capacity;

@@ -282,9 +282,16 @@ pub(crate) fn mistaken(mistake: &Mistake) {
     });
 }
 
-/// A new key of a rule found the embedded store full.
-pub(crate) fn overflowed(rule: &Rule) {
-    record(|recorder| count(recorder, &rule.series().numbers.overflow, 1));
+static OVERFLOW_REFUSED: Key = Key::from_static_name("ratelimit_embedded_overflow_refused_total");
+
+/// A rule had no place for a new key in the embedded store. `refused`: not even an overflow budget.
+pub(crate) fn overflowed(rule: &Rule, refused: bool) {
+    record(|recorder| {
+        count(recorder, &rule.series().numbers.overflow, 1);
+        if refused {
+            count(recorder, &OVERFLOW_REFUSED, 1);
+        }
+    });
 }
 
 /// An embedded store holds a key more.
@@ -318,7 +325,6 @@ impl Drop for Capacity {
 }
 
 /// A full embedded store has another number of overflow budgets.
-#[allow(dead_code, reason = "the store does not count them yet")]
 pub(crate) fn overflow_budgets(before: usize, after: usize) {
     if before != after {
         OVERFLOW_BUDGETS.add(steps(after) - steps(before));

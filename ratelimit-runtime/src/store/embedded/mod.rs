@@ -1,6 +1,10 @@
 //! The store in this process.
 
+mod overflow;
 mod shard;
+mod shares;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -8,12 +12,14 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
+use self::overflow::Overflow;
 use self::shard::{Expiry, Kept, Seconds, Shard};
+use self::shares::Shares;
 use super::{Answers, BoxFuture, Store};
 use crate::algo::{self, Answer, Instant, Plan, Resolution, Verdict};
 use crate::clock::Clock;
 use crate::error::StoreError;
-use crate::identity::Id;
+use crate::identity::{Id, RuleTag};
 use crate::rule::Check;
 use crate::telemetry;
 
@@ -27,6 +33,9 @@ const SWEEP_AT_ONCE: i64 = 8;
 
 /// How much longer an entry is kept when the clock is a caller's, which may step back.
 const GRACE_SECONDS: Seconds = 60;
+
+/// Further back than any rule remembers.
+const LONG_AGO_NS: i64 = 1_000 * algo::MAX_SPAN_US.cast_signed();
 
 /// Entries per shard when the store is full.
 const SHARD_ENTRIES: usize = 2_048;
@@ -47,20 +56,27 @@ macro_rules! with_algorithm {
 /// The store in this process: exact, and bounded in memory.
 ///
 /// An entry leaves when its key is as good as new; calls do the cleaning, a few entries at a time.
-/// When [`max_keys`](Embedded::with_max_keys) are in use, a new key is not let in for an old one,
-/// which would hand its quota back: all new keys of a rule share one overflow budget then.
+/// A key in use is never evicted, which would hand its quota out again. Instead a rule has no place
+/// for a new key when [`max_keys`](Embedded::with_max_keys) are in use, or when it holds three times
+/// as many places as are free: the keys of one rule, which strangers may invent, do not take the
+/// places of all others. New keys of such a rule share one overflow budget then, and a key that was
+/// charged there begins with what is used of it when it gets a place.
+///
+/// There are at most 1,024 overflow budgets at a time. Beyond, new keys of further rules are
+/// refused.
 ///
 /// Limits hold for this process only.
 pub struct Embedded {
     shards: Box<[Mutex<Shard>]>,
-    /// The overflow budgets, one per rule. Locked after shards.
-    overflow: Mutex<Shard>,
+    /// Locked after shards.
+    overflow: Mutex<Overflow>,
+    /// How many overflow budgets there are, for those who need not lock them.
+    budgets: AtomicUsize,
     clock: Clock,
-    max_keys: usize,
-    /// Counts `max_keys` as long as the store is there.
+    /// Counts the keys that it can hold as long as the store is there.
     _capacity: telemetry::Capacity,
     /// The entries in `shards`, and the places promised to checks under way.
-    len: AtomicUsize,
+    shares: Shares,
     overflowed: AtomicUsize,
     started_ns: i64,
     next_sweep_ns: AtomicI64,
@@ -77,7 +93,7 @@ impl fmt::Debug for Embedded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Embedded")
             .field("keys", &self.len())
-            .field("max_keys", &self.max_keys)
+            .field("max_keys", &self.shares.max_keys())
             .field("clock", &self.clock)
             .finish_non_exhaustive()
     }
@@ -92,7 +108,7 @@ impl Embedded {
     /// The same store, empty, for another number of keys; at least 1.
     ///
     /// A bucket or a fixed window takes about 60 bytes a key, a sliding counter 100 or more, a
-    /// sliding log 16 for every call in its window.
+    /// sliding log 16 for every call in its window: up to its limit × 16 bytes × keys.
     #[must_use]
     pub fn with_max_keys(self, max_keys: usize) -> Self {
         Self::build(max_keys.max(1), self.clock.clone())
@@ -101,7 +117,7 @@ impl Embedded {
     /// The same store, empty, on another clock.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
-        Self::build(self.max_keys, clock)
+        Self::build(self.shares.max_keys(), clock)
     }
 
     fn build(max_keys: usize, clock: Clock) -> Self {
@@ -110,9 +126,9 @@ impl Embedded {
         Self {
             shards: (0..shards).map(|_| Mutex::default()).collect(),
             overflow: Mutex::default(),
-            max_keys,
+            budgets: AtomicUsize::new(0),
+            shares: Shares::new(max_keys),
             _capacity: telemetry::Capacity::new(max_keys),
-            len: AtomicUsize::new(0),
             overflowed: AtomicUsize::new(0),
             started_ns: now,
             next_sweep_ns: AtomicI64::new(now),
@@ -124,7 +140,7 @@ impl Embedded {
     /// How many keys are held, with the places promised to checks under way; never more than the
     /// maximum.
     pub fn len(&self) -> usize {
-        self.len.load(Ordering::Relaxed)
+        self.shares.len()
     }
 
     /// Whether no key is held.
@@ -132,9 +148,14 @@ impl Embedded {
         self.len() == 0
     }
 
-    /// How many calls were decided in an overflow budget because the store was full.
+    /// How many calls of new keys found no place, and were decided in an overflow budget or refused.
     pub fn overflowed(&self) -> usize {
         self.overflowed.load(Ordering::Relaxed)
+    }
+
+    /// Forgets what has expired, if it is time to: for a store that no calls come to.
+    pub(crate) fn tidy(&self) {
+        self.sweep(self.clock.now_ns());
     }
 
     fn decide_list(&self, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
@@ -151,39 +172,46 @@ impl Embedded {
         }
     }
 
+    /// What [`decide_all`](Self::decide_all) does, for one check: for speed.
     fn decide_one<A: Kept>(&self, algorithm: &A, check: &Check<'_>, now: Instant) -> Answer {
         let cost = check.permits();
         let hit = |state: &mut Option<A::State>| {
             let answer = algo::hit(algorithm, state, now, cost);
             (answer, self.expiry(now, answer, answer.allowed && cost > 0))
         };
-        let id = key_id(check);
-        let mut shard = self.shard(id).lock();
-        if let Some(answer) = A::visit(&mut shard, id, hit) {
-            return answer;
-        }
-        if self.reserve(&mut shard, now) {
-            let mut state = None;
-            let (answer, expiry) = hit(&mut state);
-            match state {
-                Some(state) => A::insert(&mut shard, id, state, expiry.at()),
-                None => self.release(1),
+        let seed = check.rule().seed();
+        let (id, budget) = (key_id(check), Id::of_overflow(seed));
+        // There is a shard for every id.
+        let mut locked = self.shard(id).map(Mutex::lock);
+        if let Some(shard) = &mut locked {
+            if let Some(answer) = A::visit(shard, id, hit) {
+                return answer;
             }
-            return answer;
+            if self.reserve(shard, id, now) {
+                let mut state = match self.budgets.load(Ordering::Relaxed) {
+                    0 => None,
+                    _ => self.overflow.lock().used_by::<A>(id, budget),
+                };
+                let (answer, expiry) = hit(&mut state);
+                // A refused call leaves nothing behind.
+                match state.filter(|_| answer.allowed && cost > 0) {
+                    Some(state) => A::insert(shard, id, state, expiry.at()),
+                    None => self.release(&[id.rule()]),
+                }
+                return answer;
+            }
         }
-        drop(shard);
-        self.overflowed.fetch_add(1, Ordering::Relaxed);
-        telemetry::overflowed(check.rule());
-        let id = Id::of_overflow(check.rule().seed());
         let mut overflow = self.overflow.lock();
-        if let Some(answer) = A::visit(&mut overflow, id, hit) {
-            return answer;
-        }
-        let mut state = None;
-        let (answer, expiry) = hit(&mut state);
-        if let Some(state) = state {
-            A::insert(&mut overflow, id, state, expiry.at());
-        }
+        let has_room = overflow.contains(budget) || overflow.has_room(0, || self.seconds(now));
+        let answer = if has_room {
+            overflow.hit(algorithm, id, budget, now, hit)
+        } else {
+            hit(&mut used_up(algorithm, check.algorithm().limit(), now)).0
+        };
+        self.count_budgets(&overflow);
+        let due = overflow.count(id.rule(), now);
+        drop((overflow, locked));
+        self.overflow_of(check, !has_room, due);
         answer
     }
 
@@ -192,83 +220,89 @@ impl Embedded {
         for check in checks {
             let plan = check.plan(Resolution::Nanos)?;
             let id = key_id(check);
-            seats.push(Seat { plan, id, shard: Some(self.index(id)), reserved: false });
+            let budget = Id::of_overflow(check.rule().seed());
+            let (limit, shard) = (check.algorithm().limit(), self.index(id));
+            seats.push(Seat { plan, id, budget, limit, shard, place: Place::Entry });
         }
-        let mut locked = self.lock(&seats);
-        for (seat, check) in seats.iter_mut().zip(checks) {
-            self.seat(seat, check, &mut locked, now);
-        }
-        let admits: SmallVec<[bool; 4]> = seats
-            .iter()
-            .zip(checks)
-            .map(|(seat, check)| {
-                let shard = locked.get(seat);
-                with_algorithm!(&seat.plan, algorithm => {
-                    admits(algorithm, shard, seat.id, now, check.permits())
+        let mut held = Held { store: self, shards: self.lock(&seats), overflow: None };
+        held.seat(&mut seats, now);
+        let mut admits: SmallVec<[bool; 4]> = SmallVec::new();
+        for (i, (seat, check)) in seats.iter().zip(checks).enumerate() {
+            // Keys of one rule may share one overflow budget, which has to have enough for all.
+            let earlier = seats.iter().zip(checks).take(i);
+            let before: u64 = earlier
+                .filter(|(other, _)| {
+                    seat.overflows() && other.overflows() && other.budget == seat.budget
                 })
-            })
-            .collect();
+                .fold(0, |sum, (_, check)| sum.saturating_add(check.permits()));
+            let cost = match check.permits() {
+                0 => 0,
+                cost => cost.saturating_add(before),
+            };
+            admits.push(with_algorithm!(&seat.plan, algorithm => {
+                held.admits(algorithm, seat, now, cost)
+            }));
+        }
         let all = admits.iter().zip(checks).all(|(admits, check)| *admits || check.is_shadow());
         let answers = seats.iter().zip(checks).zip(admits).map(|((seat, check), allowed)| {
             let cost = check.permits();
             let verdict = Verdict { cost, allowed, charged: all && allowed && cost > 0 };
-            let shard = locked.get(seat);
-            with_algorithm!(&seat.plan, algorithm => {
-                self.settle(algorithm, shard, seat, now, verdict)
-            })
+            with_algorithm!(&seat.plan, algorithm => held.settle(algorithm, seat, now, verdict))
         });
-        Ok(answers.collect())
+        let answers = answers.collect();
+        held.end(&seats, checks, now);
+        Ok(answers)
     }
 
     /// Locks the shards of a list in their order, so that two lists cannot wait for each other.
-    fn lock(&self, seats: &[Seat]) -> Locked<'_> {
-        let mut indices: SmallVec<[usize; 4]> = seats.iter().filter_map(|s| s.shard).collect();
+    fn lock(&self, seats: &[Seat]) -> SmallVec<[(usize, MutexGuard<'_, Shard>); 4]> {
+        let mut indices: SmallVec<[usize; 4]> = seats.iter().map(|seat| seat.shard).collect();
         indices.sort_unstable();
         indices.dedup();
-        let shards = indices.into_iter().filter_map(|i| Some((i, self.shards.get(i)?.lock())));
-        let shards = shards.collect();
-        Locked { shards, overflow: self.overflow.lock() }
+        indices.into_iter().filter_map(|i| Some((i, self.shards.get(i)?.lock()))).collect()
     }
 
-    /// Finds out where a check is decided: in its own entry or, if the store is full, in its
-    /// rule's overflow budget.
-    fn seat(&self, seat: &mut Seat, check: &Check<'_>, locked: &mut Locked<'_>, now: Instant) {
-        let shard = locked.get(seat);
-        if shard.contains(seat.id) {
+    /// What a key has used of an overflow budget stays used there: others use that too. Instead the
+    /// key gets an entry that says that it has used nothing, if there is any place for it.
+    fn forget_overflow<A: Kept>(&self, algorithm: &A, check: &Check<'_>) {
+        if self.budgets.load(Ordering::Relaxed) == 0 {
             return;
         }
-        seat.reserved = self.reserve(shard, now);
-        if !seat.reserved {
-            self.overflowed.fetch_add(1, Ordering::Relaxed);
-            telemetry::overflowed(check.rule());
-            seat.id = Id::of_overflow(check.rule().seed());
-            seat.shard = None;
+        let now = self.clock.now_ns();
+        let (id, budget) = (key_id(check), Id::of_overflow(check.rule().seed()));
+        let Some(mut shard) = self.shard(id).map(Mutex::lock) else { return };
+        let used = self.overflow.lock().used_by::<A>(id, budget);
+        if used.is_some() && !shard.contains(id) && self.shares.take_any(id.rule()) {
+            telemetry::entry_added();
+            let look = Verdict { cost: 0, allowed: true, charged: false };
+            let expiry = self.expiry(now, algorithm.answer(used.as_ref(), now, look), false);
+            let unused = algorithm.charge(None, now.saturating_sub(LONG_AGO_NS), 0);
+            A::insert(&mut shard, id, unused, expiry.at());
         }
     }
 
-    fn settle<A: Kept>(
-        &self,
-        algorithm: &A,
-        shard: &mut Shard,
-        seat: &Seat,
-        now: Instant,
-        verdict: Verdict,
-    ) -> Answer {
-        let settle = |state: &mut Option<A::State>| {
-            let answer = algo::settle(algorithm, state, now, verdict);
-            (answer, self.expiry(now, answer, verdict.charged))
-        };
-        if let Some(answer) = A::visit(shard, seat.id, settle) {
-            return answer;
-        }
-        let mut state = None;
-        let (answer, expiry) = settle(&mut state);
-        match state {
-            Some(state) => A::insert(shard, seat.id, state, expiry.at()),
-            None if seat.reserved => self.release(1),
-            None => {}
-        }
-        answer
+    /// Counts and, when it is due, logs that a check found no place. No lock is held: what takes
+    /// numbers and the log may call a limited function.
+    fn overflow_of(&self, check: &Check<'_>, refused: bool, due: Option<u64>) {
+        self.overflowed.fetch_add(1, Ordering::Relaxed);
+        let rule = check.rule();
+        telemetry::overflowed(rule, refused);
+        let Some(overflowed) = due else { return };
+        tracing::warn!(
+            rule = rule.name(),
+            rule_keys = self.shares.held_by(key_id(check).rule()),
+            keys = self.len(),
+            max_keys = self.shares.max_keys(),
+            overflowed,
+            "a rate limit has no place for new keys in the embedded store: they share one budget"
+        );
+    }
+
+    /// Counts the overflow budgets, whenever there may be more or fewer.
+    fn count_budgets(&self, overflow: &Overflow) {
+        let now = overflow.len();
+        let before = self.budgets.swap(now, Ordering::Relaxed);
+        telemetry::overflow_budgets(before, now);
     }
 
     fn index(&self, id: Id) -> usize {
@@ -276,16 +310,14 @@ impl Embedded {
         id.shard() & (self.shards.len() - 1)
     }
 
-    fn shard(&self, id: Id) -> &Mutex<Shard> {
-        self.shards.get(self.index(id)).unwrap_or(&self.overflow)
+    fn shard(&self, id: Id) -> Option<&Mutex<Shard>> {
+        self.shards.get(self.index(id))
     }
 
-    /// Promises a place to a new key; `false` if the store is full of keys that are in use.
-    fn reserve(&self, shard: &mut Shard, now: Instant) -> bool {
+    /// Promises a place to a new key; `false` if its rule has none for it.
+    fn reserve(&self, shard: &mut Shard, id: Id, now: Instant) -> bool {
         let reserve = || {
-            let more = |len| (len < self.max_keys).then_some(len + 1);
-            let is_there =
-                self.len.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok();
+            let is_there = self.shares.take(id.rule());
             if is_there {
                 telemetry::entry_added();
             }
@@ -295,16 +327,13 @@ impl Embedded {
             return true;
         }
         let gone = shard.sweep(self.seconds(now));
-        self.release(gone);
-        if gone == 0 {
-            self.sweep_next(now);
-        }
-        reserve()
+        self.release(&gone);
+        (!gone.is_empty() || self.sweep_next(now)) && reserve()
     }
 
-    fn release(&self, places: usize) {
-        self.len.fetch_sub(places, Ordering::Relaxed);
-        telemetry::entries_gone(places);
+    fn release(&self, places: &[RuleTag]) {
+        self.shares.free(places);
+        telemetry::entries_gone(places.len());
     }
 
     /// Sweeps what is due, so that idle keys leave whatever keys the calls are for.
@@ -328,17 +357,20 @@ impl Embedded {
         }
     }
 
-    fn sweep_next(&self, now: Instant) {
+    /// Sweeps one shard; whether a key has gone.
+    fn sweep_next(&self, now: Instant) -> bool {
         let next = self.next_shard.fetch_add(1, Ordering::Relaxed) & (self.shards.len() - 1);
-        // A shard that is busy has its turn in the next round.
-        if let Some(mut shard) = self.shards.get(next).and_then(Mutex::try_lock) {
-            self.release(shard.sweep(self.seconds(now)));
-        }
         if next == 0
             && let Some(mut overflow) = self.overflow.try_lock()
         {
             overflow.sweep(self.seconds(now));
+            self.count_budgets(&overflow);
         }
+        // A shard that is busy has its turn in the next round.
+        let Some(mut shard) = self.shards.get(next).and_then(Mutex::try_lock) else { return false };
+        let gone = shard.sweep(self.seconds(now));
+        self.release(&gone);
+        !gone.is_empty()
     }
 
     fn seconds(&self, now: Instant) -> Seconds {
@@ -358,46 +390,194 @@ impl Embedded {
     }
 }
 
-/// Where a check of a list is decided.
+/// Where a check is decided.
 #[derive(Debug)]
 struct Seat {
     plan: Plan,
     id: Id,
-    /// `None`: among the overflow budgets.
-    shard: Option<usize>,
-    /// Whether a place for a new key is promised.
-    reserved: bool,
+    /// Its rule's overflow budget.
+    budget: Id,
+    limit: u64,
+    shard: usize,
+    place: Place,
 }
 
-/// The shards that a list touches.
-struct Locked<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The key has an entry.
+    Entry,
+    /// A place for one is promised to it.
+    New,
+    /// There is none, and the rule's overflow budget decides.
+    Overflow,
+    /// And there is no room for that one either.
+    Nowhere,
+}
+
+impl Seat {
+    fn overflows(&self) -> bool {
+        self.place == Place::Overflow
+    }
+}
+
+/// What a list has locked.
+struct Held<'a> {
+    store: &'a Embedded,
     shards: SmallVec<[(usize, MutexGuard<'a, Shard>); 4]>,
-    overflow: MutexGuard<'a, Shard>,
+    /// While shards are held, as it is charged: a later call of the same key sees it.
+    overflow: Option<MutexGuard<'a, Overflow>>,
 }
 
-impl Locked<'_> {
-    fn get(&mut self, seat: &Seat) -> &mut Shard {
-        match self.shards.iter_mut().find(|(index, _)| Some(*index) == seat.shard) {
-            Some((_, shard)) => shard,
-            None => &mut self.overflow,
+impl Held<'_> {
+    fn shard(&mut self, seat: &Seat) -> Option<&mut Shard> {
+        let shard = self.shards.iter_mut().find(|(index, _)| *index == seat.shard);
+        shard.map(|(_, shard)| &mut **shard)
+    }
+
+    /// Where the check of a seat has its state, or gets one.
+    fn table(&mut self, seat: &Seat) -> Option<(&mut Shard, Id)> {
+        match seat.place {
+            Place::Entry | Place::New => Some((self.shard(seat)?, seat.id)),
+            Place::Overflow => Some((self.overflow.as_mut()?.budgets(), seat.budget)),
+            Place::Nowhere => None,
         }
     }
+
+    /// Finds out where checks are decided.
+    fn seat(&mut self, seats: &mut [Seat], now: Instant) {
+        let store = self.store;
+        for seat in &mut *seats {
+            let Some(shard) = self.shard(seat) else { continue };
+            seat.place = if shard.contains(seat.id) {
+                Place::Entry
+            } else if store.reserve(shard, seat.id, now) {
+                Place::New
+            } else {
+                Place::Overflow
+            };
+        }
+        let is_new = |seat: &Seat| seat.place == Place::New;
+        let was_charged = store.budgets.load(Ordering::Relaxed) > 0 && seats.iter().any(is_new);
+        if !was_charged && !seats.iter().any(Seat::overflows) {
+            return;
+        }
+        let overflow = self.overflow.insert(store.overflow.lock());
+        let mut promised: SmallVec<[Id; 4]> = SmallVec::new();
+        for seat in seats.iter_mut().filter(|seat| seat.overflows()) {
+            if overflow.contains(seat.budget) || promised.contains(&seat.budget) {
+                continue;
+            }
+            if overflow.has_room(promised.len(), || store.seconds(now)) {
+                promised.push(seat.budget);
+            } else {
+                seat.place = Place::Nowhere;
+            }
+        }
+    }
+
+    /// What a key without an entry has used: nothing, unless it was charged where there was no place
+    /// for it. Then that is at most what all such keys have used together.
+    fn state_of_new<A: Kept>(
+        &mut self,
+        algorithm: &A,
+        seat: &Seat,
+        now: Instant,
+    ) -> Option<A::State> {
+        match seat.place {
+            Place::New => self.overflow.as_mut()?.used_by::<A>(seat.id, seat.budget),
+            Place::Nowhere => used_up(algorithm, seat.limit, now),
+            Place::Entry | Place::Overflow => None,
+        }
+    }
+
+    fn admits<A: Kept>(&mut self, algorithm: &A, seat: &Seat, now: Instant, cost: u64) -> bool {
+        let look = |state: &mut Option<A::State>| {
+            (algorithm.admits(state.as_ref(), now, cost), Expiry::NotBefore(0))
+        };
+        if let Some((table, id)) = self.table(seat)
+            && let Some(admits) = A::visit(table, id, look)
+        {
+            return admits;
+        }
+        algorithm.admits(self.state_of_new(algorithm, seat, now).as_ref(), now, cost)
+    }
+
+    fn settle<A: Kept>(
+        &mut self,
+        algorithm: &A,
+        seat: &Seat,
+        now: Instant,
+        verdict: Verdict,
+    ) -> Answer {
+        let store = self.store;
+        if let Some(overflow) = &mut self.overflow
+            && seat.overflows()
+            && verdict.charged
+        {
+            overflow.charged(algorithm, seat.id, seat.budget, now);
+        }
+        let settle = |state: &mut Option<A::State>| {
+            let mut answer = algo::settle(algorithm, state, now, verdict);
+            if !verdict.allowed {
+                // Another check of the list may have been what the budget had no more for.
+                answer.retry_after_ms = answer.retry_after_ms.map(|ms| ms.max(1));
+            }
+            (answer, store.expiry(now, answer, verdict.charged))
+        };
+        if let Some((table, id)) = self.table(seat)
+            && let Some(answer) = A::visit(table, id, settle)
+        {
+            return answer;
+        }
+        let mut state = self.state_of_new(algorithm, seat, now);
+        let (answer, expiry) = settle(&mut state);
+        // A refused call leaves nothing behind.
+        let state = state.filter(|_| verdict.charged);
+        match (state, self.table(seat)) {
+            (Some(state), Some((table, id))) => A::insert(table, id, state, expiry.at()),
+            _ if seat.place == Place::New => store.release(&[seat.id.rule()]),
+            _ => {}
+        }
+        answer
+    }
+
+    /// Unlocks, and counts and logs what found no place.
+    fn end(self, seats: &[Seat], checks: &[Check<'_>], now: Instant) {
+        let Self { store, shards, overflow } = self;
+        let Some(mut overflow) = overflow else { return };
+        store.count_budgets(&overflow);
+        let mut due: SmallVec<[(usize, u64); 4]> = SmallVec::new();
+        for (i, seat) in seats.iter().enumerate() {
+            if matches!(seat.place, Place::Overflow | Place::Nowhere)
+                && let Some(overflowed) = overflow.count(seat.id.rule(), now)
+            {
+                due.push((i, overflowed));
+            }
+        }
+        drop((overflow, shards));
+        for (i, (seat, check)) in seats.iter().zip(checks).enumerate() {
+            if !matches!(seat.place, Place::Overflow | Place::Nowhere) {
+                continue;
+            }
+            let due = due.iter().find(|(due, _)| *due == i).map(|(_, overflowed)| *overflowed);
+            store.overflow_of(check, seat.place == Place::Nowhere, due);
+        }
+    }
+}
+
+/// The state of a budget that has just been used up.
+fn used_up<A: Kept>(algorithm: &A, limit: u64, now: Instant) -> Option<A::State> {
+    (limit > 0).then(|| algorithm.charge(None, now, limit))
 }
 
 fn key_id(check: &Check<'_>) -> Id {
     Id::of_key(check.rule().seed(), check.key().as_str())
 }
 
-fn admits<A: Kept>(algorithm: &A, shard: &mut Shard, id: Id, now: Instant, cost: u64) -> bool {
-    let look = |state: &mut Option<A::State>| {
-        (algorithm.admits(state.as_ref(), now, cost), Expiry::NotBefore(0))
-    };
-    A::visit(shard, id, look).unwrap_or_else(|| algorithm.admits(None, now, cost))
-}
-
 impl Drop for Embedded {
     fn drop(&mut self) {
         telemetry::entries_gone(self.len());
+        telemetry::overflow_budgets(self.budgets.load(Ordering::Relaxed), 0);
     }
 }
 
@@ -412,9 +592,15 @@ impl Store for Embedded {
 
     fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let id = Id::of_key(check.rule().seed(), check.key().as_str());
-            if self.shard(id).lock().remove(id) {
-                self.release(1);
+            let id = key_id(check);
+            if let Some(shard) = self.shard(id)
+                && shard.lock().remove(id)
+            {
+                self.release(&[id.rule()]);
+            }
+            // A rule may have its numbers from each call only.
+            if let Ok(plan) = check.plan(Resolution::Nanos) {
+                with_algorithm!(&plan, algorithm => self.forget_overflow(algorithm, check));
             }
             Ok(())
         })

@@ -9,10 +9,13 @@ use crate::algo::{
     Arithmetic, CounterState, FixedWindow, LeakyBucket, LeakyState, LogState, SlidingCounter,
     SlidingLog, TokenBucket, TokenState, WindowState,
 };
-use crate::identity::Id;
+use crate::identity::{Id, RuleTag};
 
 /// Seconds since the store was made, rounded up: when an entry may be forgotten.
 pub(super) type Seconds = u32;
+
+/// The most entries of a log that are copied.
+const MAX_COPIED: usize = 64;
 
 /// What the keys of a shard have used.
 #[derive(Debug, Default)]
@@ -65,24 +68,24 @@ impl Shard {
         self.small.len() + self.counters.len() + self.logs.len()
     }
 
-    /// Forgets what has expired and gives memory back that is not used any more; returns how many
+    /// Forgets what has expired and gives memory back that is not used any more; returns whose
     /// entries went.
-    pub(super) fn sweep(&mut self, now: Seconds) -> usize {
+    pub(super) fn sweep(&mut self, now: Seconds) -> Vec<RuleTag> {
+        let mut gone = Vec::new();
         if now < self.earliest {
-            return 0;
+            return gone;
         }
-        let before = self.len();
         let mut earliest = Seconds::MAX;
         let Self { small, wide, counters, logs, .. } = self;
         small.retain(|slot| {
-            let keep = keep(slot, now, &mut earliest);
+            let keep = keep(slot, now, &mut earliest, &mut gone);
             if !keep && slot.state.is_wide() {
                 wide.remove(&slot.id);
             }
             keep
         });
-        counters.retain(|slot| keep(slot, now, &mut earliest));
-        logs.retain(|slot| keep(slot, now, &mut earliest));
+        counters.retain(|slot| keep(slot, now, &mut earliest, &mut gone));
+        logs.retain(|slot| keep(slot, now, &mut earliest, &mut gone));
         shrink(small);
         shrink(counters);
         shrink(logs);
@@ -90,7 +93,7 @@ impl Shard {
             wide.shrink_to_fit();
         }
         self.earliest = earliest;
-        before - self.len()
+        gone
     }
 
     fn insert<S>(
@@ -103,10 +106,12 @@ impl Shard {
     }
 }
 
-fn keep<S>(slot: &Slot<S>, now: Seconds, earliest: &mut Seconds) -> bool {
+fn keep<S>(slot: &Slot<S>, now: Seconds, earliest: &mut Seconds, gone: &mut Vec<RuleTag>) -> bool {
     let keep = slot.expires > now;
     if keep {
         *earliest = slot.expires.min(*earliest);
+    } else {
+        gone.push(slot.id.rule());
     }
     keep
 }
@@ -132,6 +137,9 @@ pub(super) trait Kept: Arithmetic {
 
     /// Adds a new key.
     fn insert(shard: &mut Shard, id: Id, state: Self::State, expires: Seconds);
+
+    /// A state that has used as much, and takes little memory.
+    fn copy(state: &Self::State) -> Self::State;
 }
 
 /// The state of a bucket or of a fixed window in 24 bytes that need no padding: with 100,000 keys,
@@ -159,7 +167,7 @@ impl Packed {
 }
 
 /// A state that is two words and an amount.
-trait Small: Arithmetic {
+trait Small: Arithmetic<State: Copy> {
     fn pack(state: &Self::State) -> (u64, u128, u64);
     fn unpack(first: u64, amount: u128, last: u64) -> Self::State;
 }
@@ -244,6 +252,10 @@ impl<A: Small> Kept for A {
         let state = pack::<A>(&mut shard.wide, id, &state, false);
         Shard::insert(|shard| &mut shard.small, shard, Slot { id, expires, state });
     }
+
+    fn copy(state: &Self::State) -> Self::State {
+        *state
+    }
 }
 
 /// [`Kept::visit`] for states that stay in their slot.
@@ -272,6 +284,10 @@ impl Kept for SlidingCounter {
     fn insert(shard: &mut Shard, id: Id, state: CounterState, expires: Seconds) {
         Shard::insert(|shard| &mut shard.counters, shard, Slot { id, expires, state });
     }
+
+    fn copy(state: &CounterState) -> CounterState {
+        state.clone()
+    }
 }
 
 impl Kept for SlidingLog {
@@ -285,6 +301,11 @@ impl Kept for SlidingLog {
 
     fn insert(shard: &mut Shard, id: Id, state: LogState, expires: Seconds) {
         Shard::insert(|shard| &mut shard.logs, shard, Slot { id, expires, state });
+    }
+
+    fn copy(state: &LogState) -> LogState {
+        // A long log is one key's, and not to be multiplied by the keys that come after it.
+        state.condensed(MAX_COPIED)
     }
 }
 

@@ -72,6 +72,12 @@ const NUMBERS: &[(Kind, &str, Unit, &str)] = &[
     (Gauge, "ratelimit_embedded_entries", Unit::Count, "Keys in embedded stores."),
     (Gauge, "ratelimit_embedded_max_entries", Unit::Count, "Keys that embedded stores can hold."),
     (
+        Counter,
+        "ratelimit_embedded_overflow_refused_total",
+        Unit::Count,
+        "New keys that were refused because there are too many overflow budgets.",
+    ),
+    (
         Gauge,
         "ratelimit_embedded_overflow_budgets",
         Unit::Count,
