@@ -15,11 +15,11 @@ async fn send_sms() -> Result<&'static str, RateLimitError> {
     Ok("sent\n")
 }
 
-/// Twenty queries in ten seconds for a user; all who do not say who they are share such a budget.
+/// Twenty queries in ten seconds for a user, or for an address of which nobody says who it is.
 #[get("/api/order/query")]
 #[rate_limit(
     name = "order-query",
-    key = "@user ?: 'anonymous'",
+    key = "@user ?: @ip",
     algo = fixed_window,
     limit = 20,
     window = "10s"
@@ -30,7 +30,7 @@ async fn query_orders() -> Result<&'static str, RateLimitError> {
 
 /// Three at once for a tenant, and five for all of them together: it takes both, or nothing.
 #[get("/api/report")]
-#[rate_limit(name = "report-tenant", key = "@tenant ?: 'none'", capacity = 3, refill = "1/10s")]
+#[rate_limit(name = "report-tenant", key = "@tenant ?: @ip", capacity = 3, refill = "1/10s")]
 #[rate_limit(name = "report-all", capacity = 5, refill = "1/s")]
 async fn report() -> Result<&'static str, RateLimitError> {
     Ok("a report\n")
@@ -38,6 +38,7 @@ async fn report() -> Result<&'static str, RateLimitError> {
 
 pub(crate) fn layer() -> RateLimitLayer {
     RateLimitLayer::new()
+        // For a demonstration: here everybody can be anybody. A service asks whoever has checked a token.
         .user(|request| request.header("x-user-id").map(str::to_owned))
         .tenant(|request| request.header("x-tenant").map(str::to_owned))
 }

@@ -16,10 +16,10 @@ async fn send_sms() -> Result<&'static str, RateLimitError> {
     Ok("sent\n")
 }
 
-/// Twenty queries in ten seconds for a user; all who do not say who they are share such a budget.
+/// Twenty queries in ten seconds for a user, or for an address of which nobody says who it is.
 #[rate_limit(
     name = "order-query",
-    key = "@user ?: 'anonymous'",
+    key = "@user ?: @ip",
     algo = fixed_window,
     limit = 20,
     window = "10s"
@@ -29,7 +29,7 @@ async fn query_orders() -> Result<&'static str, RateLimitError> {
 }
 
 /// Three at once for a tenant, and five for all of them together: it takes both, or nothing.
-#[rate_limit(name = "report-tenant", key = "@tenant ?: 'none'", capacity = 3, refill = "1/10s")]
+#[rate_limit(name = "report-tenant", key = "@tenant ?: @ip", capacity = 3, refill = "1/10s")]
 #[rate_limit(name = "report-all", capacity = 5, refill = "1/s")]
 async fn report() -> Result<&'static str, RateLimitError> {
     Ok("a report\n")
@@ -37,6 +37,7 @@ async fn report() -> Result<&'static str, RateLimitError> {
 
 pub(crate) fn app() -> Router {
     let layer = RateLimitLayer::new()
+        // For a demonstration: here everybody can be anybody. A service asks whoever has checked a token.
         .user(|request| request.header("x-user-id").map(str::to_owned))
         .tenant(|request| request.header("x-tenant").map(str::to_owned));
     Router::new()

@@ -19,10 +19,10 @@ use ratelimit_kit::{Algorithm, Context, RateLimitError, RateLimitLayer, Rule, ra
 use tokio::net::TcpListener;
 use tower::{Layer, ServiceExt, service_fn};
 
-/// Three quotes a minute for a user; all who do not say who they are share such a budget.
+/// Three quotes a minute for a user, or for an address of which nobody says who it is.
 #[rate_limit(
     name = "quote",
-    key = "@user ?: 'anonymous'",
+    key = "@user ?: @ip",
     algo = fixed_window,
     limit = 3,
     window = "60s"
@@ -49,6 +49,7 @@ pub(crate) async fn serve(listener: TcpListener) -> io::Result<()> {
     let window = Duration::from_mins(1);
     let rule = Rule::new("address", Algorithm::SlidingLog { limit: 10, window });
     let layer = RateLimitLayer::new()
+        // For a demonstration: here everybody can be anybody. A service asks whoever has checked a token.
         .user(|request| request.header("x-user-id").map(str::to_owned))
         .limit(rule, Context::ip_key);
     let service = layer.layer(service_fn(route));

@@ -34,10 +34,10 @@ struct Done {
     done: &'static str,
 }
 
-/// Three at once for a phone number, then one in ten seconds.
+/// Three at once for a phone number, however it is written, then one in ten seconds.
 #[rate_limit(
     name = "sms-send",
-    key = "'sms:' + req.phone",
+    key = "'sms:' + digits(req.phone)",
     algo = "token_bucket",
     capacity = 3,
     refill = "1/10s"
@@ -50,7 +50,7 @@ async fn send_sms(Json(req): Json<Phone>) -> Result<Json<Done>, ApiError> {
 /// One attempt a minute for a phone number: nobody guesses a code that way.
 #[rate_limit(
     name = "sms-verify",
-    key = "'verify:' + req.phone",
+    key = "'verify:' + digits(req.phone)",
     algo = "fixed_window",
     limit = 1,
     window = "60s"
@@ -66,7 +66,8 @@ struct Page {
     page: u32,
 }
 
-/// Five queries in ten seconds for a user. All who do not say who they are share one such budget.
+/// Five queries in ten seconds for a user. All who do not say who they are share one such budget, which any one of
+/// them can use up: behind a layer, `@user ?: @ip` gives each address its own (`docs/http.md`).
 #[rate_limit(
     name = "orders",
     key = "'orders:' + (user ?: 'anonymous')",

@@ -159,12 +159,6 @@ pub enum Mistake {
         /// What the call costs; the smallest `i64` stands for everything below it.
         cost: i64,
     },
-    /// A list names one rule with one key twice. Add up the costs instead.
-    #[error("rate limit `{rule}` is checked twice for one key in one call")]
-    DuplicateCheck {
-        /// The rule's name.
-        rule: String,
-    },
     /// The key uses something of a request, like `@ip`, and there is no request's
     /// [`Context`](crate::Context), or none that has it: a layer or middleware of the framework sets
     /// it, and has to know the peer's address for `@ip`.
@@ -194,7 +188,6 @@ impl Mistake {
             Self::EmptyKey { rule }
             | Self::CostExceedsCapacity { rule, .. }
             | Self::NegativeCost { rule, .. }
-            | Self::DuplicateCheck { rule }
             | Self::NoContext { rule }
             | Self::NoSecret { rule } => Some(rule),
             Self::Config(_) => None,
@@ -208,7 +201,6 @@ impl Mistake {
             Self::EmptyKey { .. } => "empty_key",
             Self::CostExceedsCapacity { .. } => "cost_exceeds_capacity",
             Self::NegativeCost { .. } => "negative_cost",
-            Self::DuplicateCheck { .. } => "duplicate_check",
             Self::NoContext { .. } => "no_context",
             Self::NoSecret { .. } => "no_secret",
             Self::Config(_) => "config",
@@ -221,7 +213,6 @@ impl Mistake {
             Self::EmptyKey { .. } => 0,
             Self::CostExceedsCapacity { .. } => 1,
             Self::NegativeCost { .. } => 2,
-            Self::DuplicateCheck { .. } => 3,
             Self::NoContext { .. } => 4,
             Self::NoSecret { .. } => 5,
             Self::Config(ConfigError::DefaultName { .. }) => 6,
@@ -239,7 +230,11 @@ impl Mistake {
     pub fn is_callers(&self) -> bool {
         matches!(
             self,
-            Self::EmptyKey { .. } | Self::CostExceedsCapacity { .. } | Self::NegativeCost { .. }
+            Self::EmptyKey { .. }
+                | Self::CostExceedsCapacity { .. }
+                | Self::NegativeCost { .. }
+                // Nobody writes so many rules: they come from a list in a request.
+                | Self::Config(ConfigError::TooManyChecks { .. })
         )
     }
 }
@@ -331,8 +326,32 @@ pub enum ConfigError {
         problem: &'static str,
     },
     /// A proxy that is to be trusted is neither a network nor an address.
-    #[error("a trusted proxy must be an address or a network, like 10.0.0.0/8")]
-    Network,
+    #[error(
+        "a trusted proxy must be an address or a network, like 10.0.0.5 or 10.0.8.0/28: `{entry}` is neither"
+    )]
+    Network {
+        /// What is written there.
+        entry: Box<str>,
+    },
+    /// The networks of proxies that are to be trusted hold all of IPv4 or of IPv6: everybody could choose whose
+    /// request it is.
+    #[error(
+        "with `{entry}`, everybody is trusted as a proxy and can be any client: name the proxies, or say \
+         `dangerously_trusting_everybody`"
+    )]
+    TrustsEverybody {
+        /// The network with which they do.
+        entry: Box<str>,
+    },
+    /// A prefix of a NAT64 has another length than there are, or bits behind it.
+    #[error(
+        "a prefix of a NAT64 must have 32, 40, 48, 56, 64 or 96 bits, like 2001:db8:64::/96: `{entry}` is \
+         none"
+    )]
+    Nat64Prefix {
+        /// What is written there.
+        entry: Box<str>,
+    },
     /// A time that calls or connections have is zero.
     #[error("`{setting}` must be longer than zero")]
     ZeroTime {

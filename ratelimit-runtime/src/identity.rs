@@ -99,7 +99,28 @@ fn halves(Hash128 { h1, h2 }: Hash128) -> [u32; 4] {
 
 #[cfg(test)]
 mod tests {
-    use super::Seed;
+    use std::collections::HashSet;
+
+    use super::{Id, Seed};
+
+    /// Who finds keys that collide in one rule has found none for another, and none for another process.
+    #[test]
+    fn rules_have_seeds_of_their_own() {
+        let of = |rule: &str, kind| Id::of_key(Seed::new(rule, kind), "key");
+        assert_eq!(of("a", 1), of("a", 1));
+        assert_ne!(of("a", 1), of("b", 1));
+        assert_ne!(of("a", 1), of("a", 2));
+    }
+
+    /// Keys of one shard are spread over its table.
+    #[test]
+    fn shards_and_places_are_chosen_by_other_bits() {
+        let seed = Seed::new("rule", 1);
+        let ids = (0..16_384).map(|n: u32| Id::of_key(seed, &n.to_string()));
+        let places: HashSet<u64> =
+            ids.filter(|id| id.shard() % 16 == 0).map(|id| id.hash() >> 57).collect();
+        assert!(places.len() > 110, "{}", places.len());
+    }
 
     #[test]
     fn a_seed_is_not_shown() {

@@ -11,6 +11,7 @@ compile_error!(
      such as `wasm32-wasip1` (with `default-features = false`), or limit on the server's side"
 );
 
+mod address;
 pub mod algo;
 mod clock;
 mod context;

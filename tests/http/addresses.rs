@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use ratelimit_kit::{ClientIp, RateLimitLayer};
+use ratelimit_kit::{Algorithm, ClientIp, Context, RateLimitLayer, Rule};
 
 use crate::client::get;
 use crate::limiter;
@@ -86,6 +86,64 @@ fn b078_mapped_addresses() {
         let statuses =
             ["::ffff:10.0.0.5", "10.0.0.9", "::ffff:10.0.0.5"].map(|p| proxied(p).status);
         assert_eq!(statuses, [200, 200, 429], "{framework}");
+    });
+}
+
+#[test]
+fn b080_translated_addresses() {
+    let layer = RateLimitLayer::new()
+        .client_ip(behind_ten())
+        .peer(|of| of.header("x-peer").and_then(|peer| peer.parse().ok()));
+    everywhere(&layer, |framework, address| {
+        let ask = |peer: &str| get("/ip").header("x-peer", peer).to(address).status;
+        let proxied = |client: &str| {
+            get("/ip")
+                .header("x-peer", "10.0.0.5")
+                .header("x-forwarded-for", client)
+                .to(address)
+                .status
+        };
+        // Three forms of one address, and two of another.
+        assert_eq!(ask("64:ff9b::808:808"), 200, "{framework}");
+        assert_eq!(ask("64:ff9b::909:909"), 200, "{framework}");
+        assert_eq!(proxied("64:ff9b::8.8.8.8"), 200, "{framework}");
+        for written in ["64:ff9b:1::8.8.8.8", "::ffff:0:8.8.8.8", "2002:808:808:7::1", "8.8.8.8"] {
+            assert_eq!((ask(written), proxied(written)), (429, 429), "{framework} {written}");
+        }
+        assert_eq!(ask("9.9.9.9"), 200, "{framework}");
+        assert_eq!(ask("9.9.9.9"), 429, "{framework}");
+        // A proxy behind a translator.
+        let translated = get("/ip").header("x-peer", "64:ff9b:1::10.0.0.5");
+        assert_eq!(
+            translated.header("x-forwarded-for", "7.7.7.7").times(3, address),
+            [200, 200, 429]
+        );
+    });
+}
+
+/// A customer with a /48 has 65,536 budgets of `@ip`, and one for all of them beside.
+#[test]
+fn a_wider_network_has_a_budget_of_its_own() {
+    let window = std::time::Duration::from_mins(1);
+    let rule = |name, limit| Rule::new(name, Algorithm::FixedWindow { limit, window });
+    let site = || {
+        let layer = RateLimitLayer::new()
+            .limiter(limiter())
+            .client_ip(ClientIp::behind(["127.0.0.1"]).unwrap())
+            .limit(rule("address-of-client", 2), Context::ip_key)
+            .limit(rule("address-of-site", 5), |context| context.ip_network_key(24, 48));
+        Site::new(limiter(), layer)
+    };
+    Site::everywhere(site, |framework, address| {
+        let ask = |client: &str| get("/free").header("x-forwarded-for", client).to(address).status;
+        let one = ["2001:db8:1:1::1", "2001:db8:1:1::2", "2001:db8:1:1::3"];
+        assert_eq!(one.map(ask), [200, 200, 429], "{framework}");
+        let others = ["2001:db8:1:2::1", "2001:db8:1:3::1", "2001:db8:1:4::1", "2001:db8:1:5::1"];
+        assert_eq!(others.map(ask), [200, 200, 200, 429], "{framework}");
+        assert_eq!(ask("2001:db8:2:1::1"), 200, "{framework}");
+        let v4 = ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4", "203.0.113.5"];
+        assert_eq!(v4.map(ask), [200; 5], "{framework}");
+        assert_eq!(["203.0.113.6", "203.0.114.1"].map(ask), [429, 200], "{framework}");
     });
 }
 

@@ -112,7 +112,7 @@ fn queries_are_twenty_in_ten_seconds_for_a_user() {
             assert_eq!(ask.times(20, address), [200; 20], "{framework}: {ask:?}");
             ask.to(address).is_refusal();
         }
-        // Who says nothing shares with all who say nothing.
+        // Who says nothing is limited by address, and so is who says that he is nobody.
         of("").to(address).is_refusal();
         assert_eq!(of("eve").to(address).status, 200, "{framework}");
         comes_back(&nobody, address, clock, Duration::from_secs(10));

@@ -20,6 +20,7 @@ mod examples;
 mod fields;
 mod grammar;
 mod grpc;
+mod held;
 mod hint;
 mod hostile;
 mod limiters;

@@ -150,6 +150,30 @@ fn bodies_are_chosen_in_one_place() {
     });
 }
 
+/// Whoever is named like an address, and whoever has no name, is served as everybody is.
+#[test]
+fn two_rules_whose_keys_turn_out_equal_are_one() {
+    let site = || {
+        let user = |context: &Context| context.user().map_or_else(|| context.ip_key(), Key::from);
+        let both = layer().limiter(limiter());
+        let both = both
+            .limit(window("equal-keys", 4), user)
+            .limit(window("equal-keys", 4), Context::ip_key);
+        Site::new(limiter(), both)
+    };
+    Site::everywhere(site, |framework, address| {
+        let of = |user: &str, ip: &str| {
+            let ask = get("/free").header("x-forwarded-for", ip);
+            if user.is_empty() { ask } else { ask.header("x-user-id", user) }.to(address).status
+        };
+        assert_eq!(of("bob", "203.0.113.1"), 200, "{framework}");
+        // Both rules, each for a call of this address.
+        assert_eq!(of("203.0.113.9", "203.0.113.9"), 200, "{framework}");
+        assert_eq!(of("", "203.0.113.9"), 200, "{framework}");
+        assert_eq!(of("", "203.0.113.9"), 429, "{framework}");
+    });
+}
+
 #[test]
 fn closed_is_unavailable_and_has_no_fields() {
     Site::everywhere(

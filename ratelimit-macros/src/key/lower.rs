@@ -141,11 +141,13 @@ impl Target<'_> {
         let (name, bits) = match function {
             Function::Lower => ("lower", None),
             Function::Trim => ("trim", None),
+            Function::Digits => ("digits", None),
+            Function::Fold => ("fold", None),
             Function::Hash => ("hash", None),
-            Function::Prefix { bits } => ("prefix", Some(Literal::u8_unsuffixed(bits))),
+            Function::Prefix { v4_bits, v6_bits } => ("prefix", Some([v4_bits, v6_bits])),
         };
         let name = self.function(name, span);
-        let bits = bits.into_iter();
+        let bits = bits.into_iter().flatten().map(Literal::u8_unsuffixed);
         quote_spanned!(span=> &#name(#value #(, #bits)*))
     }
 

@@ -34,8 +34,10 @@ messages! {
         "unknown function `{name}` in the key: did you mean `{suggestion}`? functions: {there}";
     one_argument(name) = "`{name}` takes one value: `{name}(phone)`";
     prefix_arguments() =
-        "`prefix` takes an address and how many of its bits count: `prefix(ip, 24)`";
+        "`prefix` takes an address and how many of its bits count, of IPv4 and perhaps of IPv6: \
+         `prefix(ip, 24)`, `prefix(ip, 24, 48)`";
     prefix_bits() = "`prefix` takes a number of bits from 1 to 32: `prefix(ip, 24)`";
+    prefix_bits_v6() = "`prefix` takes 1 to 128 bits of an IPv6 address: `prefix(ip, 24, 48)`";
     function_of_join(name) =
         "`{name}` takes one value, not several joined by `+`: write `{name}(a) + {name}(b)`";
     default_of_join() =
@@ -118,12 +120,17 @@ const CONTEXT: [&str; 7] = ["ip", "path", "method", "user", "tenant", "device", 
 pub(super) enum Function {
     Lower,
     Trim,
+    Digits,
+    Fold,
     Hash,
-    Prefix { bits: u8 },
+    Prefix { v4_bits: u8, v6_bits: u8 },
 }
 
+/// One customer of a provider has at least a /64 to take addresses from.
+const V6_BITS: u8 = 64;
+
 /// The functions by name.
-const FUNCTIONS: [&str; 4] = ["lower", "trim", "hash", "prefix"];
+const FUNCTIONS: [&str; 6] = ["lower", "trim", "digits", "fold", "hash", "prefix"];
 
 /// Resolves `key`, or says everything that is wrong with it.
 pub(super) fn resolve(
@@ -277,6 +284,8 @@ impl Resolver<'_> {
         let function = match call.name.as_str() {
             "lower" => Function::Lower,
             "trim" => Function::Trim,
+            "digits" => Function::Digits,
+            "fold" => Function::Fold,
             "hash" => {
                 self.uses_secret = true;
                 Function::Hash
@@ -300,16 +309,28 @@ impl Resolver<'_> {
     }
 
     fn prefix(&mut self, call: &ast::Call) -> Option<Function> {
-        let [_, bits] = call.arguments.as_slice() else {
-            self.report(&call.name_at, prefix_arguments());
-            return None;
+        let (v4, v6) = match call.arguments.as_slice() {
+            [_, v4] => (v4, None),
+            [_, v4, v6] => (v4, Some(v6)),
+            _ => {
+                self.report(&call.name_at, prefix_arguments());
+                return None;
+            }
         };
+        let v4_bits = self.bits(v4, 32, prefix_bits);
+        let v6_bits = v6.map_or(Some(V6_BITS), |v6| self.bits(v6, 128, prefix_bits_v6));
+        Some(Function::Prefix { v4_bits: v4_bits?, v6_bits: v6_bits? })
+    }
+
+    /// A number of bits of an address.
+    fn bits(&mut self, bits: &Expr, most: u8, message: fn() -> Message) -> Option<u8> {
         if let ExprKind::Constant(number) = &bits.kind
-            && let Ok(bits @ 1..=32) = number.parse()
+            && let Ok(bits) = number.parse()
+            && (1..=most).contains(&bits)
         {
-            return Some(Function::Prefix { bits });
+            return Some(bits);
         }
-        self.report(&bits.at, prefix_bits());
+        self.report(&bits.at, message());
         None
     }
 

@@ -7,7 +7,7 @@
 use std::net::IpAddr;
 
 use super::{Address, CURRENT, Inner};
-use crate::key::functions::network_v6;
+use crate::address::network_v6;
 use crate::key::{KeyPart, KeyWriter};
 
 /// `@ip`
@@ -42,7 +42,15 @@ fn maybe(key: &mut KeyWriter<'_>, part: impl FnOnce(&Inner, &mut KeyWriter<'_>) 
 
 impl KeyPart for Ip {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        always(key, |context, key| context.ip.map(|address| address.append_to(key)));
+        always(key, |context, key| {
+            let address = context.ip?;
+            if key.takes_whole_addresses() {
+                address.ip.append_to(key);
+            } else {
+                address.append_to(key);
+            }
+            Some(())
+        });
     }
 }
 
@@ -125,7 +133,7 @@ impl KeyPart for Header {
 mod tests {
     use super::*;
     use crate::context::Context;
-    use crate::key::functions::trim;
+    use crate::key::functions::{digits, fold, lower, prefix, trim};
     use crate::key::{Key, KeyBuilder};
 
     fn key(part: &(impl KeyPart + ?Sized), context: crate::context::ContextBuilder) -> Key {
@@ -148,6 +156,30 @@ mod tests {
         assert_eq!(within(128).as_str(), "2001%3Adb8%3A1%3A2%3A3%3A4%3A5%3A6");
         assert_eq!(within(32).as_str(), "2001%3Adb8%3A%3A/32");
         assert_eq!(within(0).as_str(), "%3A%3A/0");
+    }
+
+    /// A rule for a /64 beside one for a /48.
+    #[test]
+    fn an_address_has_more_than_one_network() {
+        let address = "2001:db8:1:2:3:4:5:6".parse().unwrap();
+        let within = |v4_bits, v6_bits| {
+            key(&prefix(&Ip, v4_bits, v6_bits), Context::builder().ip(address)).as_str().to_owned()
+        };
+        assert_eq!(within(24, 48), "2001%3Adb8%3A1%3A%3A/48");
+        assert_eq!(within(24, 64), ip("2001:db8:1:2::"));
+        assert_eq!(within(24, 128), "2001%3Adb8%3A1%3A2%3A3%3A4%3A5%3A6/128");
+        let context = Context::builder().ip(address).build();
+        assert_eq!(context.ip_network_key(24, 48).as_str(), within(24, 48));
+        let v4 = Context::builder().ip("64:ff9b::203.0.113.7".parse().unwrap()).build();
+        assert_eq!(v4.ip_network_key(24, 48).as_str(), "203.0.113.0/24");
+        assert!(Context::builder().build().ip_network_key(24, 48).needs_context());
+        // Also through other functions, and behind a default.
+        let nested = lower(&Ip);
+        assert_eq!(
+            key(&prefix(&nested, 24, 48), Context::builder().ip(address)).as_str(),
+            within(24, 48)
+        );
+        assert_eq!(key(&lower(&Ip), Context::builder().ip(address)).as_str(), ip("2001:db8:1:2::"));
     }
 
     #[test]
@@ -195,7 +227,7 @@ mod tests {
         let values: [&[u8]; 8] =
             [b"a", b"%FF", b"\xff", b"\xfe", b"a\xff", b"\xc3\xa9", b"\xc3", "\u{fffd}".as_bytes()];
         // Also when a function makes a text of them first.
-        let parts: [&dyn KeyPart; 2] = [&Header("x"), &trim(&Header("x"))];
+        let parts: [&dyn KeyPart; 3] = [&Header("x"), &trim(&Header("x")), &lower(&Header("x"))];
         for part in parts {
             let mut keys: Vec<String> = values
                 .iter()
@@ -207,5 +239,12 @@ mod tests {
             assert_eq!(keys.len(), values.len(), "{keys:?}");
         }
         assert!(key(&Header("x"), Context::builder().header("x", "")).has_empty_value());
+        let folded = |value: &[u8]| key(&fold(&Header("x")), Context::builder().header("x", value));
+        assert_ne!(folded(b"a\xff"), folded(b"a"));
+        assert_ne!(folded(b"a\xff"), folded(b"aff"));
+        assert_ne!(folded(b"\xc3\xa9\xff"), folded(b"\xc3\xa9\xfe"));
+        let number =
+            |value: &[u8]| key(&digits(&Header("x")), Context::builder().header("x", value));
+        assert_eq!(number(b"1\x99\xff2").as_str(), "12");
     }
 }

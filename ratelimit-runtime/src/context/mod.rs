@@ -13,8 +13,8 @@ use std::sync::Arc;
 #[cfg(feature = "tower")]
 use tokio::task::futures::TaskLocalFuture;
 
-use crate::key::Key;
-use crate::key::functions::V6_BITS;
+use crate::address::{self, V6_BITS};
+use crate::key::{Key, functions};
 use crate::rule::Check;
 use crate::store::Answers;
 
@@ -171,6 +171,13 @@ impl Context {
         self.outermost().turned_away.load(std::sync::atomic::Ordering::Relaxed)
     }
 
+    /// Whether there is something to write into the header of the response.
+    #[cfg(feature = "actix")]
+    pub(crate) fn has_news(&self) -> bool {
+        let kept = self.outermost().told.as_ref();
+        self.was_turned_away() || kept.is_some_and(|kept| !kept.lock().is_empty())
+    }
+
     /// Whether the request is for gRPC, where the application says.
     #[cfg(feature = "tower")]
     pub(crate) fn grpc(&self) -> Option<bool> {
@@ -213,6 +220,24 @@ impl Context {
         self.clone().scope_blocking(|| Key::from(Ip))
     }
 
+    /// What `prefix(@ip, v4_bits, v6_bits)` is in a key: the network of the client's address, for a rule beside one by
+    /// address. Where the address is not known, as [`ip_key`](Self::ip_key).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use ratelimit_runtime::{Algorithm, Context, RateLimitLayer, Rule};
+    /// # let window = Duration::from_mins(1);
+    /// # let [client, site] = [("client", 100), ("site", 1_000)]
+    /// #     .map(|(name, limit)| Rule::named(name, Algorithm::FixedWindow { limit, window }));
+    /// // 100 for an address or a /64, and 1,000 for a /24 or a /48.
+    /// let layer = RateLimitLayer::new()
+    ///     .limit(client, Context::ip_key)
+    ///     .limit(site, |context| context.ip_network_key(24, 48));
+    /// ```
+    pub fn ip_network_key(&self, v4_bits: u8, v6_bits: u8) -> Key {
+        self.clone().scope_blocking(|| Key::from(functions::prefix(&Ip, v4_bits, v6_bits)))
+    }
+
     /// The path of the request.
     pub fn path(&self) -> Option<&str> {
         self.inner.head.path()
@@ -252,14 +277,15 @@ impl ContextBuilder {
         self
     }
 
-    /// The client's address: `@ip`. An IPv6 address stands for its /64.
+    /// The client's address: `@ip`. An IPv6 address stands for its /64, and one that carries an IPv4 address
+    /// for that.
     pub fn ip(self, ip: IpAddr) -> Self {
         self.ip_within(ip, V6_BITS)
     }
 
     /// The client's address, of which so many bits count if it is one of IPv6.
     pub fn ip_within(self, ip: IpAddr, v6_bits: u8) -> Self {
-        self.with(|inner| inner.ip = Some(Address { ip: ip.to_canonical(), v6_bits }))
+        self.with(|inner| inner.ip = Some(Address { ip: address::canonical(ip), v6_bits }))
     }
 
     /// The path of the request: `@path`.

@@ -82,7 +82,7 @@ fn is_reserved(c: char, kind: Kind) -> bool {
 
 /// Characters of Unicode's category Cf (format), which show nothing themselves: they join, mark,
 /// or turn the direction of what stands around them, so that two different keys look alike.
-fn is_invisible(c: char) -> bool {
+pub(super) fn is_invisible(c: char) -> bool {
     matches!(
         c,
         '\u{AD}'

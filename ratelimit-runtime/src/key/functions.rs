@@ -1,13 +1,16 @@
 //! The functions of the key language: each wraps a value in a [`KeyPart`] that writes something
 //! else. Called by expansions only.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use super::fold;
 use super::part::{KeyPart, KeyWriter, MaybeKeyPart, Optional};
 use super::shorten::hex128;
+use super::text::Text;
+use crate::address;
 pub use crate::context::{Device, Header, Ip, Method, Path, Tenant, User};
 
 /// `a?.b`: what is in the `Option`.
@@ -44,16 +47,28 @@ pub fn trim<T: ?Sized>(value: &T) -> Trim<'_, T> {
     Trim(value)
 }
 
+/// `digits(a)`: only its decimal digits, as those of ASCII.
+#[inline]
+pub fn digits<T: ?Sized>(value: &T) -> Digits<'_, T> {
+    Digits(value)
+}
+
+/// `fold(a)`: one form of what people write in many ways.
+#[inline]
+pub fn fold<T: ?Sized>(value: &T) -> Fold<'_, T> {
+    Fold(value)
+}
+
 /// `hash(a)`: HMAC-SHA256 with the limiter's secret, cut to 128 bits, in hex.
 #[inline]
 pub fn hash<T: ?Sized>(value: &T) -> Hashed<'_, T> {
     Hashed(value)
 }
 
-/// `prefix(a, bits)`: the network of an IPv4 address, and the /64 of an IPv6 address.
+/// `prefix(a, v4_bits, v6_bits)`: the network of an address, of which so many bits count.
 #[inline]
-pub fn prefix<T: ?Sized>(value: &T, bits: u8) -> Prefix<'_, T> {
-    Prefix(value, bits)
+pub fn prefix<T: ?Sized>(value: &T, v4_bits: u8, v6_bits: u8) -> Prefix<'_, T> {
+    Prefix { value, v4_bits, v6_bits }
 }
 
 /// See [`first`].
@@ -110,6 +125,35 @@ impl<T: KeyPart + ?Sized> KeyPart for Trim<'_, T> {
     }
 }
 
+/// See [`digits`].
+pub struct Digits<'v, T: ?Sized>(&'v T);
+
+impl<T: KeyPart + ?Sized> KeyPart for Digits<'_, T> {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        let text = key.collect(self.0);
+        let mut digits = Text::new();
+        fold::digits(text.as_str()).for_each(|c| digits.push_str(c.encode_utf8(&mut [0; 4])));
+        key.push_str(digits.as_str());
+    }
+}
+
+/// See [`fold`].
+pub struct Fold<'v, T: ?Sized>(&'v T);
+
+impl<T: KeyPart + ?Sized> KeyPart for Fold<'_, T> {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        let text = key.collect(self.0);
+        if text.as_str().is_ascii() {
+            let mut folded = Text::new();
+            fold::folded_ascii(text.as_str())
+                .for_each(|c| folded.push_str(c.encode_utf8(&mut [0; 4])));
+            key.push_str(folded.as_str().trim());
+        } else {
+            key.push_str(&fold::folded(text.as_str()));
+        }
+    }
+}
+
 /// See [`hash`].
 pub struct Hashed<'v, T: ?Sized>(&'v T);
 
@@ -127,38 +171,27 @@ impl<T: KeyPart + ?Sized> KeyPart for Hashed<'_, T> {
 }
 
 /// See [`prefix`].
-pub struct Prefix<'v, T: ?Sized>(&'v T, u8);
+pub struct Prefix<'v, T: ?Sized> {
+    value: &'v T,
+    v4_bits: u8,
+    v6_bits: u8,
+}
 
 impl<T: KeyPart + ?Sized> KeyPart for Prefix<'_, T> {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        let text = key.collect(self.0);
-        // `::ffff:192.0.2.1` is the IPv4 address that a socket for both kinds reports.
-        match text.as_str().parse::<IpAddr>().map(|address| address.to_canonical()) {
-            Ok(IpAddr::V4(address)) => {
-                network_v4(address, self.1).append_to(key);
-                key.push_str("/");
-                self.1.append_to(key);
+        let text = key.collect_whole(self.value);
+        let bits = match address::parse(text.as_str().as_bytes()).map(address::canonical) {
+            Some(IpAddr::V4(address)) => {
+                address::network_v4(address, self.v4_bits).append_to(key);
+                self.v4_bits.min(32)
             }
-            Ok(IpAddr::V6(address)) => {
-                network_v6(address, V6_BITS).append_to(key);
-                key.push_str("/64");
+            Some(IpAddr::V6(address)) => {
+                address::network_v6(address, self.v6_bits).append_to(key);
+                self.v6_bits.min(128)
             }
-            Err(_) => key.push_str(text.as_str()),
-        }
+            None => return key.push_str(text.as_str()),
+        };
+        key.push_str("/");
+        bits.append_to(key);
     }
-}
-
-fn network_v4(address: Ipv4Addr, bits: u8) -> Ipv4Addr {
-    let host = 32_u32.saturating_sub(u32::from(bits));
-    let mask = u32::MAX.checked_shl(host).unwrap_or(0);
-    Ipv4Addr::from_bits(address.to_bits() & mask)
-}
-
-/// One customer of a provider has at least a /64 to take addresses from.
-pub(crate) const V6_BITS: u8 = 64;
-
-pub(crate) fn network_v6(address: Ipv6Addr, bits: u8) -> Ipv6Addr {
-    let host = 128_u32.saturating_sub(u32::from(bits));
-    let mask = u128::MAX.checked_shl(host).unwrap_or(0);
-    Ipv6Addr::from_bits(address.to_bits() & mask)
 }

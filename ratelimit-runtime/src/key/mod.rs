@@ -13,6 +13,7 @@
 
 mod builder;
 mod escape;
+mod fold;
 pub mod functions;
 mod part;
 mod shorten;

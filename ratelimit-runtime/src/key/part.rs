@@ -13,6 +13,7 @@ use std::sync::Arc;
 use super::escape::Kind;
 use super::shorten::Bounded;
 use super::text::Text;
+use crate::address;
 
 /// A value that can be part of a key: text, characters, whole numbers, booleans, addresses, and
 /// references and pointers to those. Of a
@@ -71,7 +72,16 @@ enum Out<'k> {
     /// The key itself.
     Key(&'k mut Bounded),
     /// As it is, for a function of the key language.
-    Plain(&'k mut Text),
+    Plain(&'k mut Text, Addresses),
+}
+
+/// How many bits of the client's address are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Addresses {
+    /// Those that stand for one client.
+    OfClients,
+    /// All, for a function that takes a network of it.
+    Whole,
 }
 
 impl<'k> KeyWriter<'k> {
@@ -92,7 +102,7 @@ impl<'k> KeyWriter<'k> {
         self.wrote |= !text.is_empty();
         match &mut self.out {
             Out::Key(key) => key.push(text, Kind::Value),
-            Out::Plain(plain) => plain.push_str(text),
+            Out::Plain(plain, _) => plain.push_str(text),
         }
     }
 
@@ -108,7 +118,7 @@ impl<'k> KeyWriter<'k> {
         self.wrote = true;
         match &mut self.out {
             Out::Key(key) => key.push_escaped(text),
-            Out::Plain(plain) => plain.push_str(text),
+            Out::Plain(plain, _) => plain.push_str(text),
         }
     }
 
@@ -125,9 +135,20 @@ impl<'k> KeyWriter<'k> {
 
     /// The value's text as it is, for a function of the key language.
     pub(super) fn collect<T: KeyPart + ?Sized>(&mut self, value: &T) -> Text {
+        let addresses =
+            if self.takes_whole_addresses() { Addresses::Whole } else { Addresses::OfClients };
+        self.collect_with(value, addresses)
+    }
+
+    /// The same, with all bits of the client's address.
+    pub(super) fn collect_whole<T: KeyPart + ?Sized>(&mut self, value: &T) -> Text {
+        self.collect_with(value, Addresses::Whole)
+    }
+
+    fn collect_with<T: KeyPart + ?Sized>(&mut self, value: &T, addresses: Addresses) -> Text {
         let mut text = Text::new();
         let mut plain = KeyWriter {
-            out: Out::Plain(&mut text),
+            out: Out::Plain(&mut text, addresses),
             secret: self.secret,
             wrote: false,
             secret_missing: false,
@@ -137,6 +158,11 @@ impl<'k> KeyWriter<'k> {
         self.secret_missing |= plain.secret_missing;
         self.context_missing |= plain.context_missing;
         text
+    }
+
+    /// Whether an address is to be written with all of its bits.
+    pub(crate) fn takes_whole_addresses(&self) -> bool {
+        matches!(self.out, Out::Plain(_, Addresses::Whole))
     }
 
     /// The limiter's secret, if it has one.
@@ -162,7 +188,7 @@ impl<'k> KeyWriter<'k> {
                 // before a function has made its text a part of the key, no header has a NUL.
                 let mark = match self.out {
                     Out::Key(_) => '%',
-                    Out::Plain(_) => '\0',
+                    Out::Plain(..) => '\0',
                 };
                 let mut escape = arrayvec::ArrayString::<3>::new();
                 let _ = write!(escape, "{mark}{byte:02X}");
@@ -266,9 +292,13 @@ impl KeyPart for Ipv4Addr {
     }
 }
 
+/// One that carries an IPv4 address is that address: the same client must not be two.
 impl KeyPart for Ipv6Addr {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        key.push_display(self);
+        match address::canonical((*self).into()) {
+            IpAddr::V4(address) => address.append_to(key),
+            IpAddr::V6(address) => key.push_display(address),
+        }
     }
 }
 

@@ -1,14 +1,14 @@
 //! What the module promises of keys: readable, injective, bounded.
 
 use std::borrow::Cow;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU64;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::functions::{first, hash, lower, optional, or_nothing, prefix, trim};
+use super::functions::{digits, first, fold, hash, lower, optional, or_nothing, prefix, trim};
 use super::shorten::MAX;
 use super::*;
 
@@ -93,7 +93,10 @@ fn a_default_stands_for_none_and_for_the_empty_text() {
     assert_eq!(or(key().value_or(&None::<u8>, &first("", "last"))), "last");
     assert_eq!(or(key().value_or(&trim(&or_nothing(&Some(" "))), "nobody")), "nobody");
     assert_eq!(or(key().value_or(&lower(&or_nothing(&None::<&str>)), "nobody")), "nobody");
-    assert_eq!(or(key().value_or(&prefix(&or_nothing(&None::<IpAddr>), 24), "nobody")), "nobody");
+    assert_eq!(
+        or(key().value_or(&prefix(&or_nothing(&None::<IpAddr>), 24, 64), "nobody")),
+        "nobody"
+    );
     assert_eq!(or(key().value_or(&lower(&or_nothing(&Some("Ann"))), "nobody")), "ann");
     assert_eq!(or(key().value_or(&None::<u8>, &5)), "5");
 }
@@ -120,19 +123,113 @@ fn lower_and_trim() {
     assert_eq!(of(&lower(&"A".repeat(500))), of(&"a".repeat(500)));
 }
 
+/// The spellings of one number that an attacker may choose from.
+#[test]
+fn digits_of_a_number() {
+    for written in [
+        "13800000000",
+        "138 0000 0000",
+        "138-0000-0000",
+        "(138) 0000.0000",
+        "tel:13800000000",
+        "13800000000,",
+        "13800000000\u{200B}",
+        "１３８００００００００",
+        "١٣٨٠٠٠٠٠٠٠٠",
+        "\u{1D7CF}3800000000",
+    ] {
+        assert_eq!(of(&digits(written)), "13800000000", "{written}");
+    }
+    assert_eq!(of(&digits("+86 138")), "86138");
+    assert_eq!(of(&digits(&13_800)), "13800");
+    assert_eq!(of(&digits(&"1-".repeat(150))), "1".repeat(150));
+    assert!(key().value(&digits("none")).finish().has_empty_value());
+    assert_eq!(key().value_or(&digits("none"), "nobody").finish().as_str(), "nobody");
+}
+
+/// The spellings of one name that a database or a mail system takes for one.
+#[test]
+fn fold_makes_one_of_what_looks_alike() {
+    for written in [
+        "alice",
+        "Alice",
+        "ALICE",
+        " alice\t",
+        "\u{A0}alice\u{3000}",
+        "ali\u{AD}ce",
+        "ali\u{200B}ce",
+        "\u{FEFF}alice",
+        "ａｌｉｃｅ",
+        "\u{1D4EA}lice",
+        "al\0ice",
+        "al\u{131}ce",
+        "AL\u{130}CE",
+        "ali\u{307}ce",
+        "ali\u{FE0F}ce",
+        "\u{202E}alice",
+        "a\u{34F}lice",
+    ] {
+        assert_eq!(of(&fold(written)), "alice", "{written:?}");
+    }
+    assert_eq!(of(&fold("STRASSE")), of(&fold("straße")));
+    assert_eq!(of(&fold("ΣΑΣ")), of(&fold("σας")));
+    assert_eq!(of(&fold("e\u{301}")), of(&fold("É")));
+    assert_eq!(of(&fold("\u{FB01}n")), "fin");
+    assert_eq!(of(&fold("a  b")), "a%20%20b");
+    // Other names.
+    for other in ["álice", "alice.", "аlice", "alice1"] {
+        assert_ne!(of(&fold(other)), "alice", "{other}");
+    }
+    assert!(key().value(&fold("\u{200B} ")).finish().has_empty_value());
+    assert_eq!(key().value_or(&fold(" "), "nobody").finish().as_str(), "nobody");
+}
+
 #[test]
 fn prefix_gives_the_network() {
     let ip = |text: &str| text.parse::<IpAddr>().unwrap();
-    assert_eq!(of(&prefix(&ip("203.0.113.77"), 24)), "203.0.113.0/24");
-    assert_eq!(of(&prefix(&ip("203.0.113.77"), 32)), "203.0.113.77/32");
-    assert_eq!(of(&prefix(&ip("203.0.113.77"), 1)), "128.0.0.0/1");
-    assert_eq!(of(&prefix(&ip("203.0.113.77"), 0)), "0.0.0.0/0");
-    assert_eq!(of(&prefix(&ip("203.0.113.77"), 99)), "203.0.113.77/99");
-    assert_eq!(of(&prefix("203.0.113.77", 8)), "203.0.0.0/8");
-    assert_eq!(of(&prefix(&ip("::ffff:203.0.113.77"), 24)), "203.0.113.0/24");
-    assert_eq!(of(&prefix(&ip("2001:db8:1:2:3:4:5:6"), 24)), "2001%3Adb8%3A1%3A2%3A%3A/64");
-    assert_eq!(of(&prefix("unknown", 24)), "unknown");
-    assert!(key().value(&prefix("", 24)).finish().has_empty_value());
+    assert_eq!(of(&prefix(&ip("203.0.113.77"), 24, 64)), "203.0.113.0/24");
+    assert_eq!(of(&prefix(&ip("203.0.113.77"), 32, 64)), "203.0.113.77/32");
+    assert_eq!(of(&prefix(&ip("203.0.113.77"), 1, 64)), "128.0.0.0/1");
+    assert_eq!(of(&prefix(&ip("203.0.113.77"), 0, 64)), "0.0.0.0/0");
+    assert_eq!(of(&prefix(&ip("203.0.113.77"), 99, 64)), "203.0.113.77/32");
+    assert_eq!(of(&prefix("203.0.113.77", 8, 64)), "203.0.0.0/8");
+    assert_eq!(of(&prefix(&ip("::ffff:203.0.113.77"), 24, 64)), "203.0.113.0/24");
+    assert_eq!(of(&prefix(&ip("2001:db8:1:2:3:4:5:6"), 24, 64)), "2001%3Adb8%3A1%3A2%3A%3A/64");
+    assert_eq!(of(&prefix(&ip("2001:db8:1:2:3:4:5:6"), 24, 48)), "2001%3Adb8%3A1%3A%3A/48");
+    assert_eq!(of(&prefix(&ip("2001:db8::1"), 24, 0)), "%3A%3A/0");
+    assert_eq!(of(&prefix(&ip("2001:db8::1"), 24, 200)), "2001%3Adb8%3A%3A1/128");
+    for written in ["203.0.113.77:80", " 203.0.113.77 ", "[::ffff:203.0.113.77]:443"] {
+        assert_eq!(of(&prefix(written, 24, 64)), "203.0.113.0/24", "{written}");
+    }
+    assert_eq!(of(&prefix("unknown", 24, 64)), "unknown");
+    assert!(key().value(&prefix("", 24, 64)).finish().has_empty_value());
+}
+
+#[test]
+fn b080_translated_addresses_are_one_key() {
+    let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+    let written = [
+        "8.8.8.8",
+        "::ffff:8.8.8.8",
+        "64:ff9b::8.8.8.8",
+        "64:ff9b:1::8.8.8.8",
+        "::ffff:0:8.8.8.8",
+        "2002:808:808:1::1",
+        "2001:0:4136:e378:8000:63bf:f7f7:f7f7",
+    ];
+    for text in written {
+        assert_eq!(of(&ip(text)), "8.8.8.8", "{text}");
+        assert_eq!(of(&prefix(&ip(text), 32, 64)), "8.8.8.8/32", "{text}");
+        assert_eq!(of(&prefix(text, 24, 64)), "8.8.8.0/24", "{text}");
+        if let IpAddr::V6(v6) = ip(text) {
+            assert_eq!(of(&v6), "8.8.8.8", "{text}");
+            assert_eq!(of(&SocketAddr::from((v6, 1))), "8.8.8.8", "{text}");
+        }
+        let context = crate::Context::builder().ip(ip(text)).build();
+        assert_eq!(context.ip_key().as_str(), "8.8.8.8", "{text}");
+        assert_eq!(context.ip(), Some(ip("8.8.8.8")), "{text}");
+    }
+    assert_ne!(of(&prefix(&ip("64:ff9b::909:909"), 32, 64)), of(&prefix(&ip(written[2]), 32, 64)));
 }
 
 #[test]

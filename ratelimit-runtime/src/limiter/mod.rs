@@ -6,6 +6,7 @@ mod fallback;
 mod installed;
 mod latency;
 mod outage_log;
+mod same_budget;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -85,6 +86,9 @@ impl Limiter {
     }
 
     /// Decides a list of checks, all or nothing: if one refuses, none is charged.
+    ///
+    /// Checks of one rule and key are one, with their costs added up, and have one outcome: whether keys are
+    /// equal is often up to callers. A list of more than 64 is a mistake of the caller's.
     pub async fn check_all(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
         admit(self.decide(checks).await?)
     }
@@ -231,9 +235,14 @@ impl Limiter {
         self.shared.key_secret.as_deref()
     }
 
-    /// The checks that count, as the limiter's mode and the rules' say. Nearly always that is all of
-    /// them, and then nothing is copied.
+    /// The checks that count, as the limiter's mode and the rules' say, and one for each budget. Nearly always
+    /// that is all of them, and then nothing is copied.
     fn applied<'c>(&self, checks: &'c [Check<'c>]) -> Cow<'c, [Check<'c>]> {
+        same_budget::once_each(self.switched_on(checks), self.shared.on_error)
+    }
+
+    /// The checks that are not switched off.
+    fn switched_on<'c>(&self, checks: &'c [Check<'c>]) -> Cow<'c, [Check<'c>]> {
         let is_enforced = |check: &Check<'_>| check.rule().current_mode() == Mode::Enforce;
         let watches = self.only_watches();
         if self.is_off() {
@@ -447,16 +456,8 @@ fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
         let error = ConfigError::TooManyChecks { checks: checks.len(), max: MAX_CHECKS };
         return Err(logged(checks.first(), error.into()));
     }
-    for (i, check) in checks.iter().enumerate() {
+    for check in checks {
         if let Err(mistake) = judge(check) {
-            return Err(logged(Some(check), mistake));
-        }
-        let same = |other: &Check<'_>| {
-            other.key().as_str() == check.key().as_str()
-                && other.rule().name() == check.rule().name()
-        };
-        if checks.iter().take(i).any(same) {
-            let mistake = Mistake::DuplicateCheck { rule: check.rule().name().to_owned() };
             return Err(logged(Some(check), mistake));
         }
     }

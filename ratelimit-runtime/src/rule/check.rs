@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Algorithm, Mode, Rule};
+use super::{Algorithm, Mode, OnError, Rule};
 use crate::algo::{Plan, Resolution};
 use crate::error::ConfigError;
 use crate::key::Key;
@@ -132,6 +132,43 @@ impl<'a> Check<'a> {
             }
             (plan, _) => plan,
         })
+    }
+
+    /// Whether both are about the same key of the same rule, so that they are one state in a store.
+    pub(crate) fn is_same_budget(&self, other: &Self) -> bool {
+        self.key == other.key
+            && self.rule.name() == other.rule.name()
+            && std::mem::discriminant(&self.rule.algorithm)
+                == std::mem::discriminant(&other.rule.algorithm)
+    }
+
+    /// One check for two of the [same budget](Self::is_same_budget): it takes what both take, and is as strict as
+    /// the stricter of them. One that only watches adds nothing to one that is enforced.
+    pub(crate) fn joined(&self, other: &Self, default: OnError) -> Self {
+        match (self.is_shadow(), other.is_shadow()) {
+            (false, true) => return self.clone(),
+            (true, false) => return other.clone(),
+            _ => {}
+        }
+        let strictness = |check: &Self| match check.rule.own_on_error().unwrap_or(default) {
+            OnError::Open => 0,
+            OnError::Local => 1,
+            OnError::Closed => 2,
+        };
+        let rule = if strictness(other) > strictness(self) { other.rule } else { self.rule };
+        let (own, others) = (self.algorithm(), other.algorithm());
+        let numbers = if others.limit() < own.limit() { others } else { own };
+        let max_delay = match (self.max_delay, other.max_delay) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Self {
+            rule,
+            cost: self.cost.saturating_add(other.cost),
+            numbers: (numbers != rule.algorithm).then_some(numbers),
+            max_delay,
+            ..self.clone()
+        }
     }
 
     /// The same check, which never refuses whatever its rule says.

@@ -9,7 +9,7 @@ use http::{HeaderValue, Response, StatusCode};
 
 use super::caching::NO_STORE;
 use crate::context::Context;
-use crate::error::{Mistake, RateLimitError};
+use crate::error::{ConfigError, Mistake, RateLimitError};
 
 /// What the body of an answer is, when a call is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,6 +148,9 @@ fn problem(error: &RateLimitError) -> Body {
             Mistake::EmptyKey { .. } => "what the request is limited by is empty",
             Mistake::CostExceedsCapacity { .. } => "the request is larger than the limit",
             Mistake::NegativeCost { .. } => "the request cannot be rate limited",
+            Mistake::Config(ConfigError::TooManyChecks { .. }) => {
+                "the request names too many things at once"
+            }
             _ => "the rate limit is not set up",
         }
         .to_owned(),
@@ -187,7 +190,6 @@ fn whole_seconds(wait: Duration) -> u64 {
 mod tests {
     use super::*;
     use crate::clock::{Clock, ManualClock};
-    use crate::error::ConfigError;
     use crate::limiter::Limiter;
     use crate::rule::{Algorithm, Check, Rule};
 

@@ -46,7 +46,11 @@ fn one_form(how: &ClientIp, found: IpAddr) {
     assert_eq!(how.find(found, []), found);
     assert_eq!(found.to_canonical(), found);
     if let IpAddr::V6(v6) = found {
-        assert!(!v6.segments().starts_with(&[0x64, 0xff9b, 0, 0, 0, 0]), "NAT64: {found}");
+        let translated =
+            [&[0x64, 0xff9b, 0, 0, 0, 0][..], &[0x64, 0xff9b, 1], &[0, 0, 0, 0, 0xffff, 0]];
+        for prefix in translated {
+            assert!(!v6.segments().starts_with(prefix), "it carries an IPv4 address: {found}");
+        }
     }
 }
 

@@ -169,7 +169,10 @@ fn main() {
         "lower(trim(email))" => "ann@example.com",
         "lower(guest?.name) ?: 'anonymous'" => "anonymous",
         "trim(note) ?: 'none'" => "none",
+        "digits(phone)" => "13800000000",
+        "fold(email)" => "ann@example.com",
         "'ip:' + prefix(ip, 24)" => "ip:203.0.113.0/24",
+        "prefix(ip, 16, 48)" => "203.0.0.0/16",
         "hash(phone)" => "1272e4cbe0e8167f1b20abb9e2b54cca",
     }
 }

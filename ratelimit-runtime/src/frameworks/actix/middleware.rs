@@ -75,31 +75,28 @@ where
                 }
                 // What is behind does not make responses of all its errors, and when somebody
                 // outside does, the context is gone.
-                Err(error) => {
+                Err(error) if settings.says_answers() || (is_outermost && context.has_news()) => {
+                    // Once: the response of an inner layer is given away with it.
                     let mut response = error.error_response();
-                    let has_more =
-                        is_outermost && finish(&settings, &context, response.headers_mut());
-                    if has_more || settings.says_answers() {
-                        return Err(InternalError::from_response(error, response).into());
+                    if is_outermost {
+                        finish(&settings, &context, response.headers_mut());
                     }
-                    Err(error)
+                    Err(InternalError::from_response(error, response).into())
                 }
+                Err(error) => Err(error),
             }
         }))
     }
 }
 
-/// Writes the header fields for what was decided, and says whether there are any.
-fn finish(settings: &Settings, context: &Context, headers: &mut HeaderMap) -> bool {
+/// Writes the header fields for what was decided.
+fn finish(settings: &Settings, context: &Context, headers: &mut HeaderMap) {
     let caching = Caching::of(headers.get_all(CACHE_CONTROL).map(HeaderValue::as_bytes));
-    let mut wrote = false;
     settings.finish(context, caching, |name, value| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(HeaderName::from_static(name.as_str()), value);
-            wrote = true;
         }
     });
-    wrote
 }
 
 impl<S> fmt::Debug for RateLimitMiddleware<S> {

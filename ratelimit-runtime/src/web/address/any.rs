@@ -6,7 +6,8 @@ use std::net::IpAddr;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::{ClientIp, forwarded, parse};
+use super::{ClientIp, forwarded};
+use crate::address::{canonical, parse};
 
 /// 20,000 on every run; `ADDRESS_CASES=1000000 cargo test -p ratelimit-runtime --all-features any::` for
 /// more.
@@ -47,6 +48,11 @@ fn fragment() -> impl Strategy<Value = Vec<u8>> {
         b"2001:db8::1",
         b"[2001:db8::1]:443",
         b"64:ff9b::102:304",
+        b"64:ff9b:1::a00:1",
+        b"::ffff:0:10.0.0.1",
+        b"2002:a00:1::1",
+        b"2002:cb00:7107::1",
+        b"2001:0:4136:e378:8000:63bf:f5ff:fffa",
         b"fe80::1",
         b"::",
         b" ",
@@ -72,7 +78,15 @@ fn values() -> impl Strategy<Value = Vec<Vec<u8>>> {
 }
 
 fn address() -> impl Strategy<Value = IpAddr> {
-    let known = ["10.0.0.1", "::ffff:10.0.0.1", "203.0.113.7", "2001:db8::1", "64:ff9b::a00:1"];
+    let known = [
+        "10.0.0.1",
+        "::ffff:10.0.0.1",
+        "203.0.113.7",
+        "2001:db8::1",
+        "64:ff9b::a00:1",
+        "2002:a00:1::1",
+        "2002:cb00:7107::1",
+    ];
     let known = select(known.to_vec()).prop_map(|text| text.parse().unwrap());
     prop_oneof![known, any::<IpAddr>()]
 }
@@ -121,7 +135,7 @@ fn reference(value: &[u8]) -> Vec<Option<IpAddr>> {
             }
         }
         let asked = asked.filter(|_| in_place);
-        found.push(asked.and_then(|value| parse::address(&bare(&value))));
+        found.push(asked.and_then(|value| parse(&bare(&value))));
     }
     found.reverse();
     found.truncate(64);
@@ -162,14 +176,14 @@ proptest! {
     #[test]
     fn there_is_an_address(how in ways(), peer in address(), values in values()) {
         let found = find(&how, peer, &values);
-        prop_assert_eq!(found, parse::canonical(found), "one form of each address");
+        prop_assert_eq!(found, canonical(found), "one form of each address");
         let again = find(&how, found, &[]);
         prop_assert_eq!(again, found);
     }
 
     #[test]
     fn nobody_who_is_not_trusted_is_believed(peer in address(), values in values()) {
-        let peer = parse::canonical(peer);
+        let peer = canonical(peer);
         let networks = ClientIp::behind(["10.0.0.0/8"]).unwrap();
         let is_trusted = matches!(peer, IpAddr::V4(v4) if v4.octets()[0] == 10);
         prop_assert_eq!(find(&ClientIp::of_peer(), peer, &values), peer);

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-use super::parse::address;
+use crate::address::parse as address;
 
 /// Who asked, the last element first, at most so many; `None` for an element that does not tell an
 /// address.

@@ -4,6 +4,8 @@
 mod any;
 mod forwarded;
 mod hint;
+mod nat64;
+mod networks;
 mod parse;
 
 use std::fmt;
@@ -13,9 +15,9 @@ use std::sync::Arc;
 use ipnet::IpNet;
 
 use self::hint::Hint;
-use self::parse::canonical;
+use self::nat64::Nat64;
+use crate::address::{V6_BITS, canonical};
 use crate::error::ConfigError;
-use crate::key::functions::V6_BITS;
 
 /// A walk goes past so many proxies at most: more are a mistake or an attack.
 const MAX_PROXIES: usize = 64;
@@ -33,7 +35,7 @@ const MAX_PROXIES: usize = 64;
 ///
 /// assert_eq!(ClientIp::of_peer().find(peer, header), peer);
 ///
-/// let behind = ClientIp::behind(["10.0.0.0/8"])?;
+/// let behind = ClientIp::behind(["10.0.0.5"])?;
 /// assert_eq!(behind.find(peer, header).to_string(), "203.0.113.9");
 /// # Ok::<(), ratelimit_runtime::ConfigError>(())
 /// ```
@@ -42,6 +44,7 @@ pub struct ClientIp {
     trust: Trust,
     source: Source,
     v6_bits: u8,
+    nat64: Arc<[Nat64]>,
     hint: Arc<Hint>,
 }
 
@@ -68,27 +71,23 @@ impl ClientIp {
         Self::new(Trust::Nobody)
     }
 
-    /// Behind proxies in these networks, such as `10.0.0.0/8` or a single address. They append the
-    /// address that they see to `X-Forwarded-For`.
+    /// Behind proxies with these addresses, or in networks in which only they are, such as `10.0.8.0/28`. They
+    /// append the address that they see to `X-Forwarded-For`. Whoever is in such a network can be any client.
+    ///
+    /// A proxy that is written as IPv4 is trusted also where it comes as IPv6 that carries that address.
     ///
     /// # Errors
     ///
-    /// [`ConfigError::Network`] if one is neither a network nor an address.
+    /// [`ConfigError::Network`] if one is neither a network nor an address,
+    /// [`ConfigError::TrustsEverybody`] if they hold all of IPv4 or of IPv6.
     pub fn behind<N: AsRef<str>>(
         proxies: impl IntoIterator<Item = N>,
     ) -> Result<Self, ConfigError> {
-        let network = |text: N| {
-            let text = text.as_ref();
-            let address = || text.parse::<IpAddr>().map(IpNet::from);
-            text.parse().or_else(|_| address()).map(one_form).map_err(|_| ConfigError::Network)
-        };
-        let networks: Result<Arc<[IpNet]>, ConfigError> =
-            proxies.into_iter().map(network).collect();
-        Ok(Self::new(Trust::Networks(networks?)))
+        Ok(Self::new(Trust::Networks(networks::of(proxies)?)))
     }
 
     /// Behind so many proxies, one after the other, whatever their addresses are: the peer is the
-    /// last of them. Only right if nobody can reach the service past them.
+    /// last of them. Only right if nobody can reach the service past them: who can is believed as well.
     pub fn behind_hops(proxies: usize) -> Self {
         Self::new(if proxies == 0 { Trust::Nobody } else { Trust::Hops(proxies) })
     }
@@ -100,7 +99,13 @@ impl ClientIp {
     }
 
     fn new(trust: Trust) -> Self {
-        Self { trust, source: Source::XForwardedFor, v6_bits: V6_BITS, hint: Arc::default() }
+        Self {
+            trust,
+            source: Source::XForwardedFor,
+            v6_bits: V6_BITS,
+            nat64: Arc::default(),
+            hint: Arc::default(),
+        }
     }
 
     /// Reads `Forwarded` (RFC 7239) instead of `X-Forwarded-For`, never both: the other one is the
@@ -119,6 +124,31 @@ impl ClientIp {
         self
     }
 
+    /// Prefixes of the operator's own NAT64, such as `2001:db8:64::/96`, of 32, 40, 48, 56, 64 or 96 bits (RFC
+    /// 6052). What comes from there counts as the IPv4 address in it. Without this, `64:ff9b::/96` is known, and
+    /// in `64:ff9b:1::/48` the last 32 bits are taken; for a prefix in it with another length, name it here.
+    ///
+    /// Keys of functions that name an address themselves do not know of it: `@ip` does.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Nat64Prefix`] if one is no such prefix, [`ConfigError::TrustsEverybody`] if a network that is
+    /// trusted holds all of one.
+    pub fn nat64<N: AsRef<str>>(
+        mut self,
+        prefixes: impl IntoIterator<Item = N>,
+    ) -> Result<Self, ConfigError> {
+        let prefixes: Result<Arc<[Nat64]>, ConfigError> =
+            prefixes.into_iter().map(|text| Nat64::new(text.as_ref())).collect();
+        self.nat64 = prefixes?;
+        if let Trust::Networks(networks) = &self.trust {
+            for prefix in &*self.nat64 {
+                networks::must_not_hold(networks, prefix.network())?;
+            }
+        }
+        Ok(self)
+    }
+
     /// The name of the header that is read, in lower case.
     pub fn header(&self) -> &'static str {
         match self.source {
@@ -130,12 +160,12 @@ impl ClientIp {
     /// The client's address, from that of the peer and the values of the [header](Self::header), in
     /// their order.
     pub fn find<'h>(&self, peer: IpAddr, values: impl IntoIterator<Item = &'h [u8]>) -> IpAddr {
-        let peer = canonical(peer);
-        let found = self.walk(peer, values);
+        let found = self.canonical(self.walk(peer, values));
         self.hint.look(found, matches!(self.trust, Trust::Nobody));
         found
     }
 
+    /// The client's address as it was written.
     fn walk<'h>(&self, peer: IpAddr, values: impl IntoIterator<Item = &'h [u8]>) -> IpAddr {
         if matches!(self.trust, Trust::Nobody) || !self.trusts(peer, 0) {
             return peer;
@@ -163,27 +193,25 @@ impl ClientIp {
     fn trusts(&self, address: IpAddr, steps: usize) -> bool {
         match &self.trust {
             Trust::Nobody => false,
-            Trust::Networks(networks) => networks.iter().any(|network| network.contains(&address)),
+            Trust::Networks(networks) => {
+                // As it is written too: a network within a tunnel is less than the address of its end.
+                let forms = [address, self.canonical(address)];
+                networks.iter().any(|network| forms.iter().any(|form| network.contains(form)))
+            }
             Trust::Hops(proxies) => steps < *proxies,
             Trust::Everybody => true,
         }
     }
 
+    /// One form of each address, as this network translates them.
+    fn canonical(&self, address: IpAddr) -> IpAddr {
+        let own = self.nat64.iter().find_map(|prefix| prefix.embedded(address));
+        own.map_or_else(|| canonical(address), IpAddr::V4)
+    }
+
     /// How many bits of an IPv6 address stand for one client.
     pub(crate) fn bits(&self) -> u8 {
         self.v6_bits
-    }
-}
-
-/// A network of IPv4 also where it is written as one of IPv6, as the addresses are that are compared
-/// with it.
-fn one_form(network: IpNet) -> IpNet {
-    let (prefix, address) = (network.prefix_len().checked_sub(96), canonical(network.addr()));
-    match (network, prefix, address) {
-        (IpNet::V6(_), Some(prefix), IpAddr::V4(_)) => {
-            IpNet::new(address, prefix).unwrap_or(network)
-        }
-        _ => network,
     }
 }
 
@@ -199,6 +227,7 @@ impl fmt::Debug for ClientIp {
             .field("trust", &self.trust)
             .field("source", &self.source)
             .field("v6_bits", &self.v6_bits)
+            .field("nat64", &self.nat64)
             .finish_non_exhaustive()
     }
 }
@@ -264,6 +293,134 @@ mod tests {
     }
 
     #[test]
+    fn b080_translated_addresses() {
+        let peer = ClientIp::of_peer();
+        for (written, address) in [
+            ("64:ff9b::808:808", "8.8.8.8"),
+            ("64:ff9b::8.8.8.8", "8.8.8.8"),
+            ("64:ff9b::909:909", "9.9.9.9"),
+            ("64:ff9b:1::808:808", "8.8.8.8"),
+            ("64:ff9b:1:ffff:1:2:808:808", "8.8.8.8"),
+            ("::ffff:0:8.8.8.8", "8.8.8.8"),
+            ("2002:808:808::1", "8.8.8.8"),
+            ("2002:808:808:ffff:1:2:3:4", "8.8.8.8"),
+            // Server, flags, port and address, the last two inverted.
+            ("2001:0:4136:e378:8000:63bf:f7f7:f7f7", "8.8.8.8"),
+            // A tunnel from nowhere in the internet is nobody's.
+            ("2002:a00:5::1", "2002:a00:5::1"),
+            ("2002:7f00:1::1", "2002:7f00:1::1"),
+            ("2001:0:4136:e378:8000:63bf:f5ff:fffa", "2001:0:4136:e378:8000:63bf:f5ff:fffa"),
+            ("::8.8.8.8", "::808:808"),
+            ("2001:1::808:808", "2001:1::808:808"),
+            ("64:ff9b:2::808:808", "64:ff9b:2::808:808"),
+        ] {
+            assert_eq!(find(&peer, written, &[]), address, "{written}");
+            assert_eq!(find(&behind_ten(), "10.0.0.5", &[written]), address, "{written}");
+        }
+    }
+
+    /// RFC 6052, section 2.4: one address in prefixes of all lengths.
+    #[test]
+    fn an_operators_own_nat64() {
+        for (prefix, written) in [
+            ("2001:db8::/32", "2001:db8:c000:221::"),
+            ("2001:db8:100::/40", "2001:db8:1c0:2:21::"),
+            ("2001:db8:122::/48", "2001:db8:122:c000:2:2100::"),
+            ("2001:db8:122:300::/56", "2001:db8:122:3c0:0:221::"),
+            ("2001:db8:122:344::/64", "2001:db8:122:344:c0:2:2100::"),
+            ("2001:db8:122:344::/96", "2001:db8:122:344::192.0.2.33"),
+            // Known, and here with another length.
+            ("64:ff9b:1::/48", "64:ff9b:1:c000:2:2100::"),
+        ] {
+            let how = ClientIp::of_peer().nat64([prefix]).unwrap();
+            assert_eq!(find(&how, written, &[]), "192.0.2.33", "{prefix}");
+            assert_eq!(find(&how, "64:ff9b::9.9.9.9", &[]), "9.9.9.9");
+            let behind = ClientIp::behind(["192.0.2.33"]).unwrap().nat64([prefix]).unwrap();
+            assert_eq!(find(&behind, written, &["1.1.1.1"]), "1.1.1.1", "{prefix}");
+            assert_eq!(find(&behind, "2001:db9::1", &["1.1.1.1"]), "2001:db9::1");
+        }
+        for prefix in
+            ["2001:db8::/33", "2001:db8::/97", "10.0.0.0/32", "2001:db8::1/64", "x", "::/0"]
+        {
+            let Err(ConfigError::Nat64Prefix { entry }) = ClientIp::of_peer().nat64([prefix])
+            else {
+                panic!("{prefix}")
+            };
+            assert_eq!(&*entry, prefix);
+        }
+        let behind = ClientIp::behind(["2001:db8::/32"]).unwrap();
+        let Err(ConfigError::TrustsEverybody { .. }) = behind.nat64(["2001:db8:64::/96"]) else {
+            panic!("all of IPv4 is trusted")
+        };
+    }
+
+    #[test]
+    fn proxies_in_any_form() {
+        for (trusted, proxy) in [
+            ("203.0.113.7", "64:ff9b::203.0.113.7"),
+            ("203.0.113.7", "64:ff9b:1::203.0.113.7"),
+            ("203.0.113.7", "::ffff:0:203.0.113.7"),
+            ("203.0.113.7", "2002:cb00:7107::1"),
+            ("64:ff9b:1::203.0.113.7", "203.0.113.7"),
+            ("::ffff:0:203.0.113.0/120", "203.0.113.7"),
+            ("2002:cb00:7107::1", "2002:cb00:7107::1"),
+            ("2002:cb00:7107::/48", "2002:cb00:7107:1::1"),
+        ] {
+            let how = ClientIp::behind([trusted]).unwrap();
+            assert_eq!(find(&how, proxy, &["1.1.1.1"]), "1.1.1.1", "{trusted} {proxy}");
+        }
+        for (trusted, other) in [
+            ("10.0.0.0/8", "2002:a00:5::1"),
+            ("127.0.0.1", "2002:7f00:1::1"),
+            // No more than what is written.
+            ("2002:cb00:7107:1::/64", "203.0.113.7"),
+            ("2002:cb00:7107:1::/64", "2002:cb00:7107:2::1"),
+        ] {
+            let how = ClientIp::behind([trusted]).unwrap();
+            assert_ne!(find(&how, other, &["1.1.1.1"]), "1.1.1.1", "{trusted} {other}");
+        }
+    }
+
+    #[test]
+    fn networks_of_everybody_are_refused() {
+        for networks in [
+            &["0.0.0.0/0"][..],
+            &["::/0"],
+            &["10.0.0.1", "0.0.0.0/0"],
+            &["64:ff9b::/96"],
+            &["64:ff9b:1::/96"],
+            &["64:ff9b:1:2::/64"],
+            &["64:ff9b:1::/48"],
+            &["::ffff:0:0/96"],
+            &["::ffff:0:0:0/96"],
+            &["::/64"],
+            &["2002::/16"],
+            &["2001::/32"],
+            &["2000::/3"],
+            &["0.0.0.0/1", "128.0.0.0/1"],
+            &["::ffff:0.0.0.0/97", "64:ff9b::128.0.0.0/97"],
+            &["0.0.0.0/1", "128.0.0.0/2", "192.0.0.0/3"],
+            &["::/1", "8000::/1"],
+            &["2000::/4", "3000::/4"],
+        ] {
+            let Err(error @ ConfigError::TrustsEverybody { .. }) = ClientIp::behind(networks)
+            else {
+                panic!("{networks:?}")
+            };
+            let is_named = |network: &&str| error.to_string().contains(&format!("`{network}`"));
+            assert!(networks.iter().any(is_named), "{error}");
+        }
+        for networks in [
+            &["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"][..],
+            &["0.0.0.0/1"],
+            &["2001:db8::/32"],
+            &["::1", "127.0.0.0/8"],
+        ] {
+            assert!(ClientIp::behind(networks).is_ok(), "{networks:?}");
+        }
+    }
+
+    #[test]
     fn b082_without_trust_no_header_counts() {
         for how in [ClientIp::of_peer(), ClientIp::behind_hops(0), behind_ten()] {
             for value in ["203.0.113.9", "10.0.0.1", "for=1.2.3.4", ""] {
@@ -296,7 +453,10 @@ mod tests {
     #[test]
     fn networks_are_checked() {
         for networks in [["10.0.0.0/33"], ["ten"], [""], ["10.0.0.0/8,"]] {
-            assert!(matches!(ClientIp::behind(networks), Err(ConfigError::Network)));
+            let Err(ConfigError::Network { entry }) = ClientIp::behind(networks) else {
+                panic!("{networks:?}")
+            };
+            assert_eq!(&*entry, networks[0]);
         }
         let one = ClientIp::behind(["10.0.0.5", "2001:db8::/32"]).unwrap();
         assert_eq!(find(&one, "10.0.0.5", &["1.1.1.1"]), "1.1.1.1");

@@ -1,0 +1,8 @@
+use ratelimit_kit::{RateLimitError, rate_limit};
+
+#[rate_limit(key = "prefix(phone, 24, 129)", capacity = 20, refill = 5)]
+fn send_sms(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
+fn main() {}
