@@ -121,6 +121,9 @@ impl Rule {
     ///
     /// Names cannot be taken out of metrics again. So as many have labels of their own as such rules are
     /// alive at a time, at least 10 and at most 1,000; all others are counted, and logged, as `other`.
+    ///
+    /// Whether two rules of layers have one name by accident is noticed among the first 10,000 names; a
+    /// line says when there are more.
     #[track_caller]
     pub fn named(name: impl Into<Arc<str>>, algorithm: Algorithm) -> Self {
         Self::with_name(Name::Given(RuleName::Shared(bounded(name.into()))), algorithm)
