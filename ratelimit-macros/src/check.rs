@@ -27,8 +27,8 @@ messages! {
     cost_above(cost, arg, limit) =
         "a cost of {cost} is more than the `{arg}` of {limit}: no call would ever pass";
     not_text(arg) = "`{arg}` takes a text in quotes";
-    no_name() = "`name` is empty: write one, or leave it out";
-    long_name() = "`name` can be 128 bytes at most";
+    no_name(arg) = "`{arg}` is empty: write one, or leave it out";
+    long_name(arg) = "`{arg}` can be 128 bytes at most";
     not_a_path() = "`crate` takes the path of the crate, like `crate = ::my_limits`";
     not_a_handler(arg) = "a closure in `{arg}` takes one argument, the error: write `|error| ..`";
     wait_without_line() =
@@ -47,7 +47,7 @@ messages! {
          write a `name`";
 }
 
-/// How long a rule's name can be, in bytes. It is a part of every key in Redis.
+/// How long the name of a rule or service can be, in bytes. It is a part of every key in Redis.
 const MAX_NAME: usize = 128;
 
 /// Everything that one function's attributes say.
@@ -68,6 +68,7 @@ pub(crate) struct Limits {
 /// One rule.
 pub(crate) struct Rule {
     pub(crate) name: Option<LitStr>,
+    pub(crate) service: Option<LitStr>,
     pub(crate) algo: Algo,
     /// In the order of [`Algo::takes`].
     pub(crate) numbers: Vec<(Arg, Number)>,
@@ -173,7 +174,8 @@ impl<'a> Reader<'a> {
         let algo = self.algo();
         let numbers = algo.map(|algo| self.numbers(algo)).unwrap_or_default();
         let rule = Rule {
-            name: self.name(),
+            name: self.name(Arg::Name),
+            service: self.name(Arg::Service),
             algo: algo.unwrap_or(Algo::TokenBucket),
             cost: self.cost(&numbers),
             numbers,
@@ -291,16 +293,16 @@ impl<'a> Reader<'a> {
         Some(cost)
     }
 
-    fn name(&mut self) -> Option<LitStr> {
-        let given = self.args.get(Arg::Name)?;
+    fn name(&mut self, arg: Arg) -> Option<LitStr> {
+        let given = self.args.get(arg)?;
         let Some(name) = text(&given.value) else {
             self.errors.at(&given.value, not_text(&given.name));
             return None;
         };
         match name.value().len() {
-            0 => self.errors.at(name, no_name()),
+            0 => self.errors.at(name, no_name(arg.name())),
             1..=MAX_NAME => {}
-            _ => self.errors.at(name, long_name()),
+            _ => self.errors.at(name, long_name(arg.name())),
         }
         Some(name.clone())
     }
@@ -390,7 +392,9 @@ impl<'a> Reader<'a> {
 /// A rule that stands on the function twice would be charged twice, and two that differ could not
 /// be told apart by one name.
 fn distinct(rules: &[(&Args, Rule)], new: &Rule, args: &Args, errors: &mut Errors) {
-    let name = |rule: &Rule| rule.name.as_ref().map(LitStr::value);
+    let name = |rule: &Rule| {
+        (rule.name.as_ref().map(LitStr::value), rule.service.as_ref().map(LitStr::value))
+    };
     let key = |args: &Args| args.get(Arg::Key).map(|key| squeezed(key.value.to_token_stream()));
     for (old_args, old) in rules.iter().filter(|(_, old)| name(old) == name(new)) {
         let (same_numbers, same_key) =

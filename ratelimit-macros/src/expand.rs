@@ -175,8 +175,9 @@ fn rule_value(krate: &Path, rule: &Rule, several: bool) -> TokenStream {
         let on_error = Ident::new(on_error, Span::mixed_site());
         quote!(.on_error(#krate::OnError::#on_error))
     });
+    let service = rule.service.as_ref().map(|service| quote!(.service(#service)));
     let fields = rule.hides_fields.then(|| quote!(.hide_fields()));
-    quote!(#named #mode #on_error #fields)
+    quote!(#named #service #mode #on_error #fields)
 }
 
 fn needs_sub_windows(rule: &Rule) -> bool {

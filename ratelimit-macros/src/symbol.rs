@@ -8,6 +8,7 @@ use crate::quantity::Quantity;
 pub(crate) enum Arg {
     Key,
     Name,
+    Service,
     Algo,
     Capacity,
     Refill,
@@ -40,6 +41,7 @@ enum Level {
 const ARGS: &[(Arg, &str, Level)] = &[
     (Arg::Key, "key", Level::Rule),
     (Arg::Name, "name", Level::Rule),
+    (Arg::Service, "service", Level::Rule),
     (Arg::Algo, "algo", Level::Rule),
     (Arg::Capacity, "capacity", Level::Rule),
     (Arg::Refill, "refill", Level::Rule),
@@ -63,6 +65,8 @@ const ARGS: &[(Arg, &str, Level)] = &[
 
 /// What the arguments are called elsewhere.
 const FOREIGN_ARGS: &[(&str, Arg)] = &[
+    ("namespace", Arg::Service),
+    ("app", Arg::Service),
     ("algorithm", Arg::Algo),
     ("strategy", Arg::Algo),
     ("burst", Arg::Capacity),

@@ -316,9 +316,20 @@ pub enum ConfigError {
     /// A Redis URL is given, and the crate is built without its `redis` feature.
     #[error("a Redis URL is given, but the `redis` feature of ratelimit-kit is off")]
     NoRedisFeature,
-    /// `RATELIMIT_MODE` is something else than `enforce`, `shadow` or `off`.
-    #[error("RATELIMIT_MODE must be `enforce`, `shadow` or `off`")]
-    ModeVariable,
+    /// A variable of the environment has a wrong value.
+    #[error("{variable}: {problem}")]
+    Variable {
+        /// Its name.
+        variable: &'static str,
+        /// What is wrong, or what it may be. Never the value.
+        problem: Box<str>,
+    },
+    /// The limiter must not decide in this process alone, and no other store is set up.
+    #[error(
+        "the limiter has to be shared, and no shared store is set up: \
+         set RATELIMIT_REDIS_URL, or a store in code"
+    )]
+    NotShared,
     /// The prefix of all keys cannot be used.
     #[error("the key prefix {problem}")]
     Prefix {

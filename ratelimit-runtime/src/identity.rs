@@ -28,7 +28,13 @@ impl std::fmt::Debug for Seed {
 
 impl Seed {
     /// The seed of a rule.
+    #[cfg(test)]
     pub(crate) fn new(rule: &str, kind: u8) -> Self {
+        Self::of(rule, None, kind)
+    }
+
+    /// The seed of a rule, which may have a service of its own.
+    pub(crate) fn of(rule: &str, service: Option<&str>, kind: u8) -> Self {
         // The standard library seeds every `RandomState` from the operating system.
         static PROCESS: Lazy<SipHasher13> = Lazy::new(|| {
             let random = RandomState::new();
@@ -36,6 +42,11 @@ impl Seed {
         });
         let mut hasher = *PROCESS;
         hasher.write(rule.as_bytes());
+        if let Some(service) = service {
+            // No name has this byte: names are UTF-8.
+            hasher.write_u8(0xFF);
+            hasher.write(service.as_bytes());
+        }
         hasher.write_u8(kind);
         let Hash128 { h1, h2 } = hasher.finish128();
         // No key has this byte: keys are UTF-8.

@@ -46,7 +46,7 @@ tokio::task_local! {
 pub fn limiter() -> (Limiter, ManualClock) {
     let clock = ManualClock::new();
     let builder = Limiter::builder().clock(Clock::Manual(clock.clone())).waits_pass();
-    (builder.embedded(Mode::Enforce), clock)
+    (builder.in_process(Mode::Enforce), clock)
 }
 
 /// Runs a closure in which limited functions use this limiter, instead of that of the process.

@@ -16,6 +16,7 @@ mod client;
 mod contexts;
 mod cors;
 mod dual_stack;
+mod environment;
 mod examples;
 mod fields;
 mod grammar;

@@ -28,6 +28,7 @@ mod wait;
 mod breaker;
 mod configuration;
 mod distance;
+mod environment;
 mod fallback;
 mod fork;
 mod impatient;

@@ -8,6 +8,7 @@ use test_support::{Cluster, Flavor, unique};
 use crate::algorithms::{HOUR, Kind, rule};
 use crate::ground::Ground;
 use crate::monitor::Monitor;
+use crate::stage::{on, told};
 
 fn rules() -> [Rule; 5] {
     Kind::ALL.map(|kind| rule(kind.per(5, HOUR)))
@@ -63,4 +64,34 @@ fn a_refusal_of_a_group_charges_nothing() {
     let told: Vec<_> = outcomes.iter().map(|o| (o.allowed, o.remaining)).collect();
     assert_eq!(told, [(true, 5), (false, 0)]);
     assert_eq!(ground.peek(&first).remaining, 5);
+}
+
+/// Services that share a cluster share no budgets, and no name of one puts its keys into one slot.
+#[test]
+fn b161_services_on_a_cluster() {
+    let cluster = Cluster::shared(Flavor::Installed);
+    let prefix = unique("services");
+    let of = |service: &str| on(cluster.url()).prefix(&*prefix).service(service).build().unwrap();
+    let window = |limit| Rule::new("login", Kind::FixedWindow.per(limit, HOUR));
+    let calls = |service: &str, limit: u64, calls: usize| {
+        let (limiter, rule) = (of(service), window(limit));
+        let check = Check::new(&rule, "alice").group("people");
+        let outcomes = (0..calls).map(|_| told(limiter.check_blocking(&check)));
+        outcomes.map(|outcome| (outcome.allowed, outcome.remaining)).collect::<Vec<_>>()
+    };
+    assert_eq!(calls("mail", 1_000, 5).last(), Some(&(true, 995)));
+    assert_eq!(calls("shop", 3, 4), [(true, 2), (true, 1), (true, 0), (false, 0)]);
+    assert_eq!(calls("shop", 3, 1), [(false, 0)]);
+    assert_eq!(calls("", 1_000, 1), [(true, 999)]);
+
+    let (limiter, rule) = (of("{x}"), window(5));
+    for key in 0..300 {
+        let check = Check::new(&rule, key.to_string());
+        assert!(told(limiter.check_blocking(&check)).allowed);
+    }
+    for master in cluster.masters() {
+        let pattern = format!("{prefix}:%7Bx%7D:login:*");
+        let keys: Vec<String> = cluster.nodes()[master].command(&["KEYS", &pattern]);
+        assert!(!keys.is_empty(), "node {master} has none of 300");
+    }
 }

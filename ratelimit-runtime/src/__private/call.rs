@@ -443,7 +443,7 @@ mod tests {
         static WATCHED: Rule = Rule::new("each", EACH).mode(Mode::Shadow);
         let clock = clock();
         let watching =
-            Limiter::builder().clock(Clock::Manual(clock.clone())).embedded(Mode::Shadow);
+            Limiter::builder().clock(Clock::Manual(clock.clone())).in_process(Mode::Shadow);
         for (limiter, rule) in [(limiter(&clock), &WATCHED), (watching, &ENFORCED)] {
             let runs = |set: &dyn Fn(&mut Call)| {
                 let mut call = call(&limiter);

@@ -1,29 +1,23 @@
 //! How a limiter is set up.
 
 use std::env;
-use std::ffi::OsStr;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "redis")]
+use super::environment::REDIS_CA;
+use super::environment::{Bytes, REDIS_URL, Settings, check_prefix, wrong};
+use super::start::{ChosenBy, Start};
 use super::{Events, Fallback, Latency, Limiter, OutageLog, Shared};
 use crate::clock::Clock;
 use crate::error::ConfigError;
 use crate::event::LimitEvent;
 use crate::rule::{Mode, OnError};
 #[cfg(feature = "redis")]
-use crate::store::redis::{Reach, Redis, Tls};
+use crate::store::redis::{Naming, Reach, Redis, Tls};
 use crate::store::{Embedded, Store};
-
-/// The variable that chooses Redis.
-pub(super) const REDIS_URL: &str = "RATELIMIT_REDIS_URL";
-
-/// The variable that names a file with root certificates for it.
-const REDIS_CA: &str = "RATELIMIT_REDIS_CA";
-
-/// The switch for bad nights.
-const MODE: &str = "RATELIMIT_MODE";
 
 /// Which store decides.
 enum Source {
@@ -38,15 +32,10 @@ enum Source {
 /// Sets up a [`Limiter`]. Every setting has a default.
 #[must_use = "a builder does nothing until `build`"]
 pub struct LimiterBuilder {
-    source: Source,
-    clock: Clock,
-    deadline: Duration,
-    on_error: OnError,
-    max_keys: usize,
-    replicas: NonZeroU32,
-    prefix: String,
-    key_secret: Option<Box<[u8]>>,
-    connect_timeout: Duration,
+    /// `None`: as the environment says.
+    source: Option<Source>,
+    settings: Settings,
+    requires_shared: bool,
     waits_pass: bool,
     events: Events,
     #[cfg(feature = "redis")]
@@ -57,30 +46,26 @@ impl fmt::Debug for LimiterBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not the source, which may hold a password, and not the secret.
         f.debug_struct("LimiterBuilder")
-            .field("clock", &self.clock)
-            .field("deadline", &self.deadline)
-            .field("on_error", &self.on_error)
-            .field("max_keys", &self.max_keys)
-            .field("replicas", &self.replicas)
-            .field("prefix", &self.prefix)
+            .field("clock", &self.settings.clock)
+            .field("deadline", &self.settings.deadline)
+            .field("on_error", &self.settings.on_error)
+            .field("max_keys", &self.settings.max_keys)
+            .field("replicas", &self.settings.replicas)
+            .field("prefix", &self.settings.prefix)
+            .field("service", &self.settings.service)
             .field("events", &self.events)
             .finish_non_exhaustive()
     }
 }
 
 impl Limiter {
-    /// Starts to set up a limiter. Unless told otherwise it decides in this process.
+    /// Starts to set up a limiter. What is not set here is as the environment
+    /// [says](LimiterBuilder::build); without a store there either, it decides in this process.
     pub fn builder() -> LimiterBuilder {
         LimiterBuilder {
-            source: Source::Embedded,
-            clock: Clock::Server,
-            deadline: Duration::from_millis(50),
-            on_error: OnError::Local,
-            max_keys: 100_000,
-            replicas: NonZeroU32::MIN,
-            prefix: "rate:limit".to_owned(),
-            key_secret: None,
-            connect_timeout: Duration::from_secs(1),
+            source: None,
+            settings: Settings::default(),
+            requires_shared: false,
             waits_pass: false,
             events: Events::default(),
             #[cfg(feature = "redis")]
@@ -88,37 +73,10 @@ impl Limiter {
         }
     }
 
-    /// A limiter on the Redis that `RATELIMIT_REDIS_URL` [names](LimiterBuilder::redis); without
-    /// that variable, on the embedded store. `RATELIMIT_REDIS_CA` is the path of a file with the
-    /// [root certificates](LimiterBuilder::redis_roots) that count for it.
+    /// As the [environment says](LimiterBuilder::build), with nothing set in code: on the Redis that
+    /// `RATELIMIT_REDIS_URL` [names](LimiterBuilder::redis); without that variable, in this process.
     pub fn from_env() -> Result<Self, ConfigError> {
-        let limiter = Self::silently_from_env()?;
-        limiter.tell_mode();
-        Ok(limiter)
-    }
-
-    /// The same without a word.
-    pub(super) fn silently_from_env() -> Result<Self, ConfigError> {
-        let Some(url) = env::var_os(REDIS_URL) else { return Self::builder().build_silently() };
-        let builder = Self::builder().redis(url.to_str().ok_or(ConfigError::RedisUrl)?);
-        let builder = match env::var_os(REDIS_CA) {
-            None => builder,
-            #[cfg(feature = "tls")]
-            Some(file) => {
-                builder.redis_roots(std::fs::read(file).map_err(|_| ConfigError::Certificates)?)
-            }
-            #[cfg(not(feature = "tls"))]
-            Some(_) => return Err(ConfigError::NoTlsFeature),
-        };
-        builder.build_silently()
-    }
-
-    /// Says so if the environment has switched limits off.
-    pub(super) fn tell_mode(&self) {
-        let mode = self.shared.mode;
-        if mode != Mode::Enforce {
-            tracing::warn!(?mode, "{MODE} is set: no rate limit refuses a call");
-        }
+        Self::builder().build()
     }
 }
 
@@ -140,14 +98,14 @@ impl LimiterBuilder {
     /// Sentinels are asked once per second whether there is another primary now. Their user needs
     /// `+sentinel|get-master-addr-by-name`, and `+sentinel|master` to tell old news from new.
     pub fn redis(mut self, url: impl Into<String>) -> Self {
-        self.source = Source::RedisUrl(url.into());
+        self.source = Some(Source::RedisUrl(url.into()));
         self
     }
 
     /// The root certificates, in PEM, that vouch for Redis servers, instead of those of the system.
     #[cfg(feature = "tls")]
     pub fn redis_roots(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.tls.roots = Some(pem.into());
+        self.settings.redis_roots = Some(Bytes::Given(pem.into()));
         self
     }
 
@@ -165,7 +123,7 @@ impl LimiterBuilder {
     /// How long one attempt to connect may take, TLS and login included; else 1 second. No check
     /// waits for that longer than its [`deadline`](Self::deadline).
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
+        self.settings.connect_timeout = Some(timeout);
         self
     }
 
@@ -188,57 +146,82 @@ impl LimiterBuilder {
     /// ```
     #[cfg(feature = "redis")]
     pub fn redis_connection(mut self, connection: redis::aio::MultiplexedConnection) -> Self {
-        self.source = Source::RedisConnection(connection);
+        self.source = Some(Source::RedisConnection(connection));
         self
     }
 
     /// Decides in a store of another kind.
     pub fn store(mut self, store: impl Store) -> Self {
-        self.source = Source::Store(Arc::new(store));
+        self.source = Some(Source::Store(Arc::new(store)));
+        self
+    }
+
+    /// Decides in this process, also where `RATELIMIT_REDIS_URL` is set: limits hold for this process
+    /// only.
+    pub fn embedded(mut self) -> Self {
+        self.source = Some(Source::Embedded);
+        self
+    }
+
+    /// Refuses to [build](Self::build) a limiter that decides in this process, because nobody has
+    /// chosen another store. A [store](Self::store) of the caller's counts as shared.
+    pub fn require_shared(mut self) -> Self {
+        self.requires_shared = true;
+        self
+    }
+
+    /// The name of the service: a part of every key in Redis, so that rules of the same name in two
+    /// services do not share budgets by accident. To share some on purpose, give their rules a
+    /// [`service`](crate::Rule::service).
+    ///
+    /// Keys without a service are other ones: to set it for the first time begins all budgets anew.
+    /// An empty name is none.
+    pub fn service(mut self, service: impl Into<String>) -> Self {
+        self.settings.service = Some(service.into()).filter(|service| !service.trim().is_empty());
         self
     }
 
     /// Whose time decides; else the store's.
     pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
+        self.settings.clock = Some(clock);
         self
     }
 
     /// How long a check may take; else 50 ms. After that the rule's [`OnError`] decides.
     pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
+        self.settings.deadline = Some(deadline);
         self
     }
 
     /// What rules do when the store does not answer, if they do not say it; else
     /// [`OnError::Local`].
     pub fn on_error(mut self, on_error: OnError) -> Self {
-        self.on_error = on_error;
+        self.settings.on_error = Some(on_error);
         self
     }
 
     /// How many keys the embedded store holds, here and when it stands in for Redis; else 100,000. One
     /// rule has three quarters of them at most.
     pub fn max_keys(mut self, max_keys: usize) -> Self {
-        self.max_keys = max_keys.max(1);
+        self.settings.max_keys = Some(max_keys.max(1));
         self
     }
 
     /// How many instances share the limits: [`OnError::Local`] gives each its part; else 1.
     pub fn replicas(mut self, replicas: NonZeroU32) -> Self {
-        self.replicas = replicas;
+        self.settings.replicas = Some(replicas);
         self
     }
 
     /// What the names of all keys in Redis begin with; else `rate:limit`.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
-        self.prefix = prefix.into();
+        self.settings.prefix = Some(prefix.into());
         self
     }
 
     /// The secret for `hash(…)` in keys. All instances need the same.
     pub fn key_secret(mut self, secret: impl Into<Vec<u8>>) -> Self {
-        self.key_secret = Some(secret.into().into_boxed_slice());
+        self.settings.key_secret = Some(Bytes::Given(secret.into()));
         self
     }
 
@@ -276,46 +259,116 @@ impl LimiterBuilder {
 
     /// Makes the limiter.
     ///
+    /// Every setting that is a value has a variable in the environment, which counts where the code is
+    /// silent: `RATELIMIT_REDIS_URL`, `RATELIMIT_REDIS_CA` (the path of a file), `RATELIMIT_SERVICE`,
+    /// `RATELIMIT_PREFIX`, `RATELIMIT_REPLICAS`, `RATELIMIT_ON_ERROR`, `RATELIMIT_DEADLINE_MS`,
+    /// `RATELIMIT_CONNECT_TIMEOUT_MS`, `RATELIMIT_MAX_KEYS`, `RATELIMIT_CLOCK` and
+    /// `RATELIMIT_KEY_SECRET_FILE` (the path of a file). Blank is unset, and a wrong value is an error
+    /// that names the variable. One line in the log says who has chosen the store.
+    ///
     /// `RATELIMIT_MODE=shadow` in the environment makes it watch only: all rules are judged and
     /// counted, and none refuses. With `RATELIMIT_MODE=off` it does not even look.
     pub fn build(self) -> Result<Limiter, ConfigError> {
-        let limiter = self.build_silently()?;
-        limiter.tell_mode();
+        let (limiter, start) = self.build_silently()?;
+        start.log();
         Ok(limiter)
     }
 
-    fn build_silently(self) -> Result<Limiter, ConfigError> {
-        let mode = mode(env::var_os(MODE).as_deref())?;
-        for (setting, time) in
-            [("deadline", self.deadline), ("connect_timeout", self.connect_timeout)]
-        {
+    /// The same without a word, and what is to be said.
+    pub(super) fn build_silently(mut self) -> Result<(Limiter, Start), ConfigError> {
+        self.settings.fill(|name| env::var_os(name))?;
+        self.check()?;
+        let (source, chosen_by) = match (self.source.take(), self.settings.redis.take()) {
+            (Some(source), url) => (source, ChosenBy::Code { leaves_aside: url.is_some() }),
+            (None, Some(url)) => (Source::RedisUrl(url), ChosenBy::Environment),
+            (None, None) => (Source::Embedded, ChosenBy::Nobody),
+        };
+        let (mut shared, mut blocking) = (true, true);
+        let (store, decides): (Arc<dyn Store>, _) = match source {
+            Source::Embedded if self.requires_shared => return Err(ConfigError::NotShared),
+            Source::Embedded => {
+                shared = false;
+                (self.embedded_store(), "in this process")
+            }
+            Source::Store(store) => {
+                shared = false;
+                (store, "in a store of the caller's")
+            }
+            #[cfg(feature = "redis")]
+            Source::RedisUrl(url) => (Arc::new(self.open(&url, chosen_by)?), "in Redis"),
+            #[cfg(feature = "redis")]
+            Source::RedisConnection(connection) => {
+                blocking = false;
+                let (naming, clock) = (self.naming(), self.settings.clock());
+                let store = Redis::over(connection, naming, clock, self.settings.deadline());
+                (Arc::new(store), "in Redis, over a connection of the caller's")
+            }
+            #[cfg(not(feature = "redis"))]
+            Source::RedisUrl(_) => {
+                return Err(of_url(ConfigError::NoRedisFeature, chosen_by));
+            }
+        };
+        let mode = self.settings.mode.unwrap_or_default();
+        let lacks_service = shared && self.settings.service.is_none();
+        let key_secret = self.settings.key_secret.take().map(Bytes::secret).transpose()?;
+        let limiter = self.over(store, blocking, mode, key_secret);
+        Ok((limiter, Start { chosen_by, decides, lacks_service, mode }))
+    }
+
+    /// Finds the mistakes in single settings.
+    fn check(&self) -> Result<(), ConfigError> {
+        for (setting, time) in [
+            ("deadline", self.settings.deadline()),
+            ("connect_timeout", self.settings.connect_timeout()),
+        ] {
             if time.is_zero() {
                 return Err(ConfigError::ZeroTime { setting });
             }
         }
-        check_prefix(&self.prefix)?;
-        let (store, blocking): (Arc<dyn Store>, bool) = match &self.source {
-            Source::Embedded => return Ok(self.embedded(mode)),
-            Source::Store(store) => (store.clone(), true),
-            #[cfg(feature = "redis")]
-            Source::RedisUrl(url) => {
-                let reach = Reach {
-                    connect_timeout: self.connect_timeout,
-                    deadline: self.deadline,
-                    tls: self.tls.clone(),
-                };
-                let (prefix, clock) = (self.prefix.clone(), self.clock.clone());
-                (Arc::new(Redis::open(url, reach, prefix, clock)?), true)
+        match check_prefix(self.settings.prefix()) {
+            Some(problem) => Err(ConfigError::Prefix { problem }),
+            None => Ok(()),
+        }
+    }
+
+    /// A store on the servers that a URL names.
+    #[cfg(feature = "redis")]
+    fn open(&mut self, url: &str, chosen_by: ChosenBy) -> Result<Redis, ConfigError> {
+        let roots = self.settings.redis_roots.take();
+        let roots_are_of_environment = roots.as_ref().is_some_and(Bytes::is_file);
+        if let Some(roots) = roots {
+            let roots = roots.read(REDIS_CA)?;
+            #[cfg(feature = "tls")]
+            {
+                self.tls.roots = Some(roots);
             }
-            #[cfg(feature = "redis")]
-            Source::RedisConnection(connection) => {
-                let (prefix, clock) = (self.prefix.clone(), self.clock.clone());
-                (Arc::new(Redis::over(connection.clone(), prefix, clock, self.deadline)), false)
+            #[cfg(not(feature = "tls"))]
+            {
+                let _ = roots;
+                return Err(wrong(REDIS_CA, &ConfigError::NoTlsFeature.to_string()));
             }
-            #[cfg(not(feature = "redis"))]
-            Source::RedisUrl(_) => return Err(ConfigError::NoRedisFeature),
+        }
+        let reach = Reach {
+            connect_timeout: self.settings.connect_timeout(),
+            deadline: self.settings.deadline(),
+            tls: self.tls.clone(),
         };
-        Ok(self.over(store, blocking, mode))
+        let opened = Redis::open(url, reach, self.naming(), self.settings.clock());
+        opened.map_err(|error| match error {
+            ConfigError::Certificates if roots_are_of_environment => {
+                wrong(REDIS_CA, &error.to_string())
+            }
+            // Neither is about the URL.
+            ConfigError::Certificates | ConfigError::Thread => error,
+            error => of_url(error, chosen_by),
+        })
+    }
+
+    /// How keys in Redis are named.
+    #[cfg(feature = "redis")]
+    fn naming(&self) -> Naming {
+        let prefix = self.settings.prefix();
+        Naming::new(prefix, self.settings.service.as_deref())
     }
 
     /// For tests: see [`testing::limiter`](crate::testing::limiter).
@@ -325,55 +378,53 @@ impl LimiterBuilder {
         self
     }
 
-    /// A limiter that decides in this process.
-    pub(crate) fn embedded(self, mode: Mode) -> Limiter {
-        let store = Embedded::new().with_max_keys(self.max_keys).with_clock(self.clock.clone());
-        self.over(Arc::new(store), true, mode)
+    /// A limiter that decides in this process, whatever the environment says, without a key secret.
+    pub(crate) fn in_process(self, mode: Mode) -> Limiter {
+        let store = self.embedded_store();
+        self.over(store, true, mode, None)
     }
 
-    fn over(self, store: Arc<dyn Store>, blocking: bool, mode: Mode) -> Limiter {
-        let fallback = Fallback::new(self.max_keys, self.clock.clone(), self.replicas);
+    fn embedded_store(&self) -> Arc<Embedded> {
+        Arc::new(
+            Embedded::new()
+                .with_max_keys(self.settings.max_keys())
+                .with_clock(self.settings.clock()),
+        )
+    }
+
+    fn over(
+        self,
+        store: Arc<dyn Store>,
+        blocking: bool,
+        mode: Mode,
+        key_secret: Option<Box<[u8]>>,
+    ) -> Limiter {
+        let (max_keys, clock) = (self.settings.max_keys(), self.settings.clock());
+        let replicas = self.settings.replicas.unwrap_or(NonZeroU32::MIN);
+        let fallback = Fallback::new(max_keys, clock, replicas);
         let shared = Shared {
             store,
             blocking,
-            clock: self.clock,
-            deadline: self.deadline,
-            on_error: self.on_error,
+            clock: self.settings.clock(),
+            deadline: self.settings.deadline(),
+            on_error: self.settings.on_error.unwrap_or_default(),
             mode,
             fallback,
             outages: OutageLog::new(),
             latency: Latency::new(),
             events: self.events,
             waits_pass: self.waits_pass,
-            key_secret: self.key_secret,
+            key_secret,
         };
         Limiter { shared: Arc::new(shared) }
     }
 }
 
-/// Whether keys in Redis can begin with it.
-fn check_prefix(prefix: &str) -> Result<(), ConfigError> {
-    let has = |unfit: fn(char) -> bool| prefix.contains(unfit);
-    let problem = match prefix.len() {
-        0 => "is empty",
-        65.. => "is longer than 64 bytes",
-        _ if has(|c| matches!(c, '{' | '}')) => {
-            "has a brace, which would put keys of a Cluster into other slots"
-        }
-        _ if has(char::is_whitespace) => "has a blank",
-        _ if has(char::is_control) => "has a control character",
-        _ => return Ok(()),
-    };
-    Err(ConfigError::Prefix { problem })
-}
-
-/// The mode that the environment asks for.
-fn mode(variable: Option<&OsStr>) -> Result<Mode, ConfigError> {
-    match variable.map(OsStr::as_encoded_bytes) {
-        None | Some(b"" | b"enforce") => Ok(Mode::Enforce),
-        Some(b"shadow") => Ok(Mode::Shadow),
-        Some(b"off") => Ok(Mode::Off),
-        Some(_) => Err(ConfigError::ModeVariable),
+/// What is wrong with a URL, with the variable that it comes from.
+fn of_url(error: ConfigError, chosen_by: ChosenBy) -> ConfigError {
+    match chosen_by {
+        ChosenBy::Environment => wrong(REDIS_URL, &error.to_string()),
+        ChosenBy::Code { .. } | ChosenBy::Nobody => error,
     }
 }
 
@@ -382,18 +433,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_switches_limits_off() {
-        let read = |value: &str| mode(Some(OsStr::new(value)));
-        assert_eq!(mode(None), Ok(Mode::Enforce));
-        assert_eq!(read("enforce"), Ok(Mode::Enforce));
-        assert_eq!(read("shadow"), Ok(Mode::Shadow));
-        assert_eq!(read("off"), Ok(Mode::Off));
-        assert_eq!(read("of"), Err(ConfigError::ModeVariable));
-    }
-
-    #[test]
     fn nothing_secret_is_shown() {
         let builder = Limiter::builder().redis("redis://app:S3cr3t@host").key_secret("S3cr3t");
         assert!(!format!("{builder:?}").contains("S3cr3t"));
+    }
+
+    #[test]
+    fn every_mistake_in_a_setting_says_which_one() {
+        let error = |builder: LimiterBuilder| builder.build().unwrap_err().to_string();
+        let builder = Limiter::builder;
+        assert_eq!(
+            error(builder().deadline(Duration::ZERO)),
+            "`deadline` must be longer than zero"
+        );
+        let zero = error(builder().connect_timeout(Duration::ZERO));
+        assert_eq!(zero, "`connect_timeout` must be longer than zero");
+        for (prefix, problem) in [
+            ("", "is empty"),
+            ("a{b", "has a brace"),
+            ("a b", "has a blank"),
+            ("a\u{1b}b", "has a control character"),
+            (&*"p".repeat(65), "is longer than 64 bytes"),
+        ] {
+            let error = error(builder().prefix(prefix));
+            assert!(error.starts_with(&format!("the key prefix {problem}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_must_be_shared_is_not_embedded() {
+        let shared = || Limiter::builder().require_shared();
+        for builder in [shared(), shared().embedded()] {
+            assert_eq!(builder.build().unwrap_err(), ConfigError::NotShared);
+        }
+        assert!(shared().store(Embedded::new()).build().is_ok(), "a store of the caller's");
     }
 }

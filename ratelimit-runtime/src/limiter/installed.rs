@@ -1,8 +1,10 @@
 //! The limiter of the process.
 
 use std::panic::Location;
+use std::time::{Duration, Instant};
 
 use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
 
 use super::{Limiter, mistaken};
 use crate::error::{ConfigError, Mistake, RateLimitError};
@@ -14,6 +16,23 @@ struct Installed {
     limiter: Limiter,
     /// Where it was installed; `None` if the first call has set it up.
     at: Option<&'static Location<'static>>,
+}
+
+/// Why the environment gives no limiter, so that not every call reads it.
+static FAILURE: Mutex<Option<Failure>> = Mutex::new(None);
+
+struct Failure {
+    error: ConfigError,
+    at: Instant,
+}
+
+impl Failure {
+    /// How long it counts: what is wrong outside, like a file that is missing, may have been mended.
+    const VALID: Duration = Duration::from_mins(1);
+
+    fn is_valid(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.at) < Self::VALID
+    }
 }
 
 impl Limiter {
@@ -46,24 +65,58 @@ impl Limiter {
 
     /// The limiter of the process. If none was installed, the environment
     /// [says which](Limiter::from_env), from now on.
+    ///
+    /// While a variable has a wrong value there is none: that is logged at error level, once a minute,
+    /// and the environment is read again as often.
     pub fn installed() -> Result<&'static Self, RateLimitError> {
-        let mut is_new = false;
-        let limiter = INSTALLED.get_or_try_init(|| {
-            let limiter = Self::silently_from_env()?;
-            is_new = true;
-            Ok::<_, ConfigError>(Installed { limiter, at: None })
-        });
-        let Installed { limiter, .. } = limiter.map_err(Mistake::Config)?;
-        if is_new {
-            // Not before the limiter is there: what takes the log may call a limited function.
-            limiter.tell_mode();
-            if std::env::var_os(super::builder::REDIS_URL).is_none() {
-                tracing::warn!(
-                    "no rate limit store is set up: limits hold for this process only (set {} to share them)",
-                    super::builder::REDIS_URL
-                );
-            }
+        match INSTALLED.get() {
+            Some(installed) => Ok(&installed.limiter),
+            None => Self::of_environment().map_err(|error| Mistake::Config(error).into()),
         }
-        Ok(limiter)
+    }
+
+    #[cold]
+    fn of_environment() -> Result<&'static Self, ConfigError> {
+        let mut start = None;
+        let mut new_failure = None;
+        let made = INSTALLED.get_or_try_init(|| {
+            // Here, where one thread is at a time: so one of them says what is wrong.
+            let now = Instant::now();
+            if let Some(failure) = FAILURE.lock().as_ref().filter(|failure| failure.is_valid(now)) {
+                return Err(failure.error.clone());
+            }
+            match Self::builder().build_silently() {
+                Ok((limiter, of)) => {
+                    start = Some(of);
+                    Ok(Installed { limiter, at: None })
+                }
+                Err(error) => {
+                    *FAILURE.lock() = Some(Failure { error: error.clone(), at: now });
+                    new_failure = Some(error.clone());
+                    Err(error)
+                }
+            }
+        });
+        // Not before: what takes the log may call a limited function.
+        if let Some(start) = start {
+            start.log();
+        }
+        if let Some(error) = new_failure {
+            tracing::error!(%error, "rate limits cannot be set up: limited calls do not run");
+        }
+        made.map(|installed| &installed.limiter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_counts_for_a_minute() {
+        let at = Instant::now();
+        let failure = Failure { error: ConfigError::Thread, at };
+        let valid = [0, 59, 60, 61].map(|secs| failure.is_valid(at + Duration::from_secs(secs)));
+        assert_eq!(valid, [true, true, false, false]);
     }
 }

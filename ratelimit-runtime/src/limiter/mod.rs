@@ -1,12 +1,14 @@
 //! The handle that callers hold: a store with its policies.
 
 mod builder;
+mod environment;
 mod events;
 mod fallback;
 mod installed;
 mod latency;
 mod outage_log;
 mod same_budget;
+mod start;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -138,6 +138,7 @@ impl<'a> Check<'a> {
     pub(crate) fn is_same_budget(&self, other: &Self) -> bool {
         self.key == other.key
             && self.rule.name() == other.rule.name()
+            && self.rule.own_service() == other.rule.own_service()
             && std::mem::discriminant(&self.rule.algorithm)
                 == std::mem::discriminant(&other.rule.algorithm)
     }

@@ -92,6 +92,7 @@ pub struct Rule {
     nanos: Result<Plan, InvalidNumber>,
     mode: Mode,
     on_error: Option<OnError>,
+    service: Option<&'static str>,
     hides_fields: bool,
     /// For the embedded store; made at first use, as it is random.
     seed: OnceCell<Seed>,
@@ -149,6 +150,7 @@ impl Rule {
             nanos: Plan::new(algorithm, Resolution::Nanos),
             mode: Mode::Enforce,
             on_error: None,
+            service: None,
             hides_fields: false,
             seed: OnceCell::new(),
             place: Location::caller(),
@@ -171,6 +173,15 @@ impl Rule {
     #[must_use]
     pub const fn on_error(mut self, on_error: OnError) -> Self {
         self.on_error = Some(on_error);
+        self
+    }
+
+    /// The same rule with the budgets of this service, instead of the one that the limiter is
+    /// [set up](crate::LimiterBuilder::service) for: so two services share a rule's budgets on purpose.
+    /// An empty name is none.
+    #[must_use]
+    pub const fn service(mut self, service: &'static str) -> Self {
+        self.service = if service.is_empty() { None } else { Some(service) };
         self
     }
 
@@ -243,7 +254,8 @@ impl Rule {
 
     /// What the ids of the rule's keys are made with.
     pub(crate) fn seed(&self) -> Seed {
-        *self.seed.get_or_init(|| Seed::new(self.name(), self.algorithm.kind()))
+        let new = || Seed::of(self.name(), self.service, self.algorithm.kind());
+        *self.seed.get_or_init(new)
     }
 
     /// Whether the name was written by a person, and so may be shown to clients.
@@ -259,6 +271,11 @@ impl Rule {
     /// What the rule does with the calls that are over its limit.
     pub const fn current_mode(&self) -> Mode {
         self.mode
+    }
+
+    /// The service whose budgets the rule uses, if it is written on the rule.
+    pub const fn own_service(&self) -> Option<&'static str> {
+        self.service
     }
 
     /// The rule's own answer to a store that fails.

@@ -12,8 +12,11 @@ use super::{Algorithm, Rule};
 use crate::__private::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
 use crate::error::{ConfigError, Mistake};
 
+/// A rule's name, and its service if that is written on the rule.
+type FullName = (String, Option<&'static str>);
+
 /// The first rule of each name. Rules in code: there are only so many.
-static RULES: Lazy<Mutex<HashMap<String, First>>> = Lazy::new(Mutex::default);
+static RULES: Lazy<Mutex<HashMap<FullName, First>>> = Lazy::new(Mutex::default);
 
 /// For names that are made at run time, so that nobody fills the memory with them.
 #[cfg(feature = "tower")]
@@ -59,7 +62,7 @@ impl Rule {
     ) -> Result<(), ConfigError> {
         let mut rules = RULES.lock();
         let has_room = rules.len() < max;
-        match rules.entry(self.name().to_owned()) {
+        match rules.entry((self.name().to_owned(), self.own_service())) {
             Entry::Occupied(first) => return judge(*first.get()),
             Entry::Vacant(place) if has_room => {
                 place.insert(self.as_first());

@@ -234,11 +234,12 @@ mod tests {
     use redis::IntoConnectionInfo as _;
 
     use super::*;
-    use crate::store::redis::script::{self, Names};
+    use crate::store::redis::naming::{Names, Naming};
+    use crate::store::redis::script;
 
     #[test]
     fn messages_go_out_at_once() {
-        let probe = script::probe(Names { prefix: "p", grouped: false });
+        let probe = script::probe(Names { naming: &Naming::new("p", None), grouped: false });
         let dial = Dial {
             connect_timeout: Duration::from_secs(1),
             deadline: Duration::from_millis(50),

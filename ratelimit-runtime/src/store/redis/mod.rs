@@ -7,6 +7,7 @@ mod dial;
 mod executor;
 mod failure;
 mod in_order;
+mod naming;
 mod node;
 mod pauses;
 mod place;
@@ -27,10 +28,11 @@ use redis::aio::MultiplexedConnection;
 
 use self::dial::Dial;
 use self::executor::Servers;
+use self::naming::Names;
+pub(crate) use self::naming::Naming;
 use self::node::Node;
 use self::place::Place;
 use self::refusers::Refusers;
-use self::script::Names;
 pub(crate) use self::tls::Tls;
 use super::{Answers, BoxFuture, Store};
 use crate::clock::Clock;
@@ -43,7 +45,7 @@ pub struct Redis {
     source: Source,
     /// The child of a fork connects anew: the connections are the parent's.
     servers: PerProcess<Arc<Servers>>,
-    prefix: String,
+    naming: Naming,
     clock: Clock,
     /// Of a check.
     deadline: Duration,
@@ -76,7 +78,7 @@ pub(crate) struct Reach {
 impl fmt::Debug for Redis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not the address: it may come with a password.
-        f.debug_struct("Redis").field("prefix", &self.prefix).finish_non_exhaustive()
+        f.debug_struct("Redis").field("naming", &self.naming).finish_non_exhaustive()
     }
 }
 
@@ -85,18 +87,18 @@ impl Redis {
     pub(crate) fn open(
         url: &str,
         reach: Reach,
-        prefix: String,
+        naming: Naming,
         clock: Clock,
     ) -> Result<Self, ConfigError> {
         let Reach { connect_timeout, deadline, tls } = reach;
         let place = Place::parse(url)?;
         let grouped = matches!(place, Place::Cluster { .. });
-        let probe = Arc::new(script::probe(Names { prefix: &prefix, grouped }));
+        let probe = Arc::new(script::probe(Names { naming: &naming, grouped }));
         let dial = Arc::new(Dial { connect_timeout, deadline, tls, probe });
         let source = Source::Url { place: Box::new(place), dial };
         let servers = PerProcess::new();
         let refusers = Refusers::new();
-        let store = Self { source, servers, prefix, clock, deadline, refusers };
+        let store = Self { source, servers, naming, clock, deadline, refusers };
         // Connecting starts, and what is wrong with the configuration comes out.
         match store.servers() {
             Err(StoreError::Config(error)) => Err(error),
@@ -107,17 +109,17 @@ impl Redis {
     /// A store over a connection that the caller drives.
     pub(crate) fn over(
         connection: MultiplexedConnection,
-        prefix: String,
+        naming: Naming,
         clock: Clock,
         deadline: Duration,
     ) -> Self {
-        let probe = script::probe(Names { prefix: &prefix, grouped: false });
+        let probe = script::probe(Names { naming: &naming, grouped: false });
         let node = Node::given(connection, probe, deadline.max(GIVEN_PATIENCE));
         let servers = PerProcess::new();
         let Ok(_) =
             servers.get_or_try_init(|| Ok::<_, Infallible>(Arc::new(Servers::One(Arc::new(node)))));
         let refusers = Refusers::new();
-        Self { source: Source::Given, servers, prefix, clock, deadline, refusers }
+        Self { source: Source::Given, servers, naming, clock, deadline, refusers }
     }
 
     /// The servers, as this process reaches them.
@@ -135,7 +137,7 @@ impl Redis {
 
     fn names(&self) -> Names<'_> {
         let grouped = matches!(&self.source, Source::Url { place, .. } if matches!(**place, Place::Cluster { .. }));
-        Names { prefix: &self.prefix, grouped }
+        Names { naming: &self.naming, grouped }
     }
 
     fn now_us(&self) -> Option<i64> {

@@ -1,0 +1,251 @@
+//! The names of keys.
+
+use super::slot::Slot;
+use crate::key::Key;
+use crate::rule::{Algorithm, Check};
+
+/// As long as keys usually are, or shorter.
+const TYPICAL_KEY: usize = 96;
+
+/// The longest group that is a part of a name as it is: a UUID fits.
+const MAX_GROUP: usize = 36;
+
+/// The most bytes of a service in a name, and of a rule's name beside it: together with the `:`
+/// between them, what a rule's name may have alone.
+const MAX_SERVICE: usize = 64;
+const MAX_RULE_OF_SERVICE: usize = 135;
+
+/// How the names of keys begin.
+#[derive(Debug)]
+pub(crate) struct Naming {
+    prefix: String,
+    /// As in names; empty for none.
+    service: String,
+}
+
+impl Naming {
+    pub(crate) fn new(prefix: &str, service: Option<&str>) -> Self {
+        let service = service.map(|service| shortened(Key::from(service).as_str(), MAX_SERVICE));
+        Self { prefix: prefix.to_owned(), service: service.unwrap_or_default() }
+    }
+}
+
+/// How the names of keys are made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names<'n> {
+    pub(super) naming: &'n Naming,
+    /// On a cluster the group of a check is a part of its name.
+    pub(super) grouped: bool,
+}
+
+impl Names<'_> {
+    /// Where a key of such a name lies. A single server has no use for that.
+    pub(super) fn slot(self, key: &str) -> Slot {
+        if self.grouped { Slot::of(key) } else { Slot::default() }
+    }
+
+    /// A key that no check has, for a question of the limiter's own: a user who may touch no keys but
+    /// those of this service may touch it.
+    pub(super) fn probe(self) -> String {
+        let Naming { prefix, service } = self.naming;
+        if service.is_empty() {
+            [prefix, "probe"].join(":")
+        } else {
+            [prefix, service, "probe"].join(":")
+        }
+    }
+
+    /// The Redis key of a check: `prefix:rule:tag:key`, or `prefix:service:rule:tag:key` with another
+    /// tag, so that no prefix makes the one out of the other. On a cluster the group stands behind the
+    /// prefix.
+    ///
+    /// At most 512 bytes: a prefix has no more than 64, a rule's name is written and shortened like a
+    /// key of one value, and groups and services are cut.
+    pub(super) fn of(self, check: &Check<'_>) -> String {
+        let rule = check.rule();
+        let own = rule.own_service().map(|own| shortened(Key::from(own).as_str(), MAX_SERVICE));
+        let service = own.as_ref().filter(|own| !own.is_empty()).unwrap_or(&self.naming.service);
+
+        let mut key = String::with_capacity(TYPICAL_KEY);
+        key.push_str(&self.naming.prefix);
+        if let Some(group) = check.current_group().filter(|_| self.grouped) {
+            // Braces make it a hash tag. No other part has any.
+            key.extend([":{", &short_group(group.as_str()), "}"]);
+        }
+        let name = Key::from(rule.name());
+        let (tag, tag_of_service) = tags(rule.algorithm());
+        if service.is_empty() {
+            key.extend([":", name.as_str(), ":", tag]);
+        } else {
+            key.extend([":", service, ":", &of_service(name.as_str()), ":", tag_of_service]);
+        }
+        key.extend([":", check.key().as_str()]);
+        key
+    }
+}
+
+/// A group as it stands in braces.
+fn short_group(group: &str) -> String {
+    if group.len() <= MAX_GROUP { group.to_owned() } else { Key::digest(group).to_string() }
+}
+
+/// The name of a rule behind that of its service. One that is called like a tag could be taken for
+/// that, and the service for the rule.
+fn of_service(rule: &str) -> String {
+    let is_tag = ALGORITHM_TAGS.iter().any(|(tag, _)| *tag == rule);
+    match rule.split_at_checked(1) {
+        Some((first, rest)) if is_tag => {
+            first.bytes().map(|byte| format!("%{byte:02X}")).chain([rest.to_owned()]).collect()
+        }
+        _ => shortened(rule, MAX_RULE_OF_SERVICE),
+    }
+}
+
+/// Escaped text that is cut and ends in a hash when it is longer than this. A `%` is otherwise always
+/// followed by two hex digits.
+fn shortened(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let digest = Key::digest(text);
+    let room = max.saturating_sub(digest.len() + 2);
+    let mut head = text.get(..text.floor_char_boundary(room)).unwrap_or_default();
+    // No half of an escaped byte.
+    if let Some((before, escape)) = head.rsplit_once('%').filter(|(_, escape)| escape.len() < 2) {
+        debug_assert!(escape.is_ascii());
+        head = before;
+    }
+    [head, "%~", &digest].concat()
+}
+
+/// The algorithm and the version of its format: another one never reads what this one has written,
+/// also while old and new instances run side by side. Without a service, and with one.
+const ALGORITHM_TAGS: [(&str, &str); 5] =
+    [("tb1", "tb1s"), ("lb1", "lb1s"), ("fw1", "fw1s"), ("sl1", "sl1s"), ("sc1", "sc1s")];
+
+const fn tags(algorithm: Algorithm) -> (&'static str, &'static str) {
+    let [token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter] = ALGORITHM_TAGS;
+    match algorithm {
+        Algorithm::TokenBucket { .. } => token_bucket,
+        Algorithm::LeakyBucket { .. } => leaky_bucket,
+        Algorithm::FixedWindow { .. } => fixed_window,
+        Algorithm::SlidingLog { .. } => sliding_log,
+        Algorithm::SlidingCounter { .. } => sliding_counter,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::rule::{Rate, Rule};
+
+    const BUCKET: Algorithm = Algorithm::TokenBucket { capacity: 20, refill: Rate::per_second(5) };
+    const WINDOW: Algorithm = Algorithm::FixedWindow { limit: 100, window: Duration::from_mins(1) };
+
+    /// The name of a key, on a single server or on a cluster.
+    fn name(grouped: bool, prefix: &str, service: &str, check: &Check<'_>) -> String {
+        let naming = Naming::new(prefix, Some(service).filter(|service| !service.is_empty()));
+        Names { naming: &naming, grouped }.of(check)
+    }
+
+    fn plain(service: &str, rule: &Rule) -> String {
+        name(false, "rate:limit", service, &Check::new(rule, "k"))
+    }
+
+    #[test]
+    fn a_rule_cannot_reach_into_the_next_part() {
+        let rule = Rule::new("a:b {c}", WINDOW);
+        assert_eq!(plain("", &rule), "rate:limit:a%3Ab%20%7Bc%7D:fw1:k");
+        assert_eq!(plain("s", &rule), "rate:limit:s:a%3Ab%20%7Bc%7D:fw1s:k");
+    }
+
+    #[test]
+    fn a_service_is_a_part_of_the_name() {
+        let rule = Rule::new("login", WINDOW);
+        assert_eq!(plain("", &rule), "rate:limit:login:fw1:k");
+        assert_eq!(plain("sms-gateway", &rule), "rate:limit:sms-gateway:login:fw1s:k");
+        let shared = rule.service("mail");
+        assert_eq!(plain("sms-gateway", &shared), "rate:limit:mail:login:fw1s:k");
+        assert_eq!(plain("", &shared), plain("mail", &Rule::new("login", WINDOW)));
+        assert_eq!(plain("", &Rule::new("login", WINDOW).service("")), "rate:limit:login:fw1:k");
+    }
+
+    /// Whatever services and rules are called, and whatever the prefix ends in.
+    #[test]
+    fn b161_no_two_services_have_one_key() {
+        let of = |prefix, service, rule, key: &str| {
+            name(false, prefix, service, &Check::new(&Rule::new(rule, WINDOW), Key::from(key)))
+        };
+        // What a key expression has of its own may hold `:`.
+        let literal = |prefix, service, rule, key: &'static str| {
+            let key = crate::key::KeyBuilder::new().text(key).finish();
+            name(false, prefix, service, &Check::new(&Rule::new(rule, WINDOW), key))
+        };
+        let names = [
+            of("rate:limit", "a", "b:login", "k"),
+            of("rate:limit", "a:b", "login", "k"),
+            of("rate:limit", "a%3Ab", "login", "k"),
+            of("rate:limit", "", "login", "k"),
+            of("rate:limit:a", "", "login", "k"),
+            of("rate:limit", "a", "login", "k"),
+            literal("rate:limit", "", "a", "fw1s:k"),
+            literal("rate:limit", "a", "fw1", "k"),
+            literal("rate:limit", "", "a", "fw1:k"),
+            of("rate:limit", &"s".repeat(65), "login", "k"),
+            of("rate:limit", &"s".repeat(66), "login", "k"),
+        ];
+        let different: HashSet<&String> = names.iter().collect();
+        assert_eq!(different.len(), names.len(), "{names:#?}");
+    }
+
+    #[test]
+    fn state_keys_stay_short() {
+        let long = |letter: &str| letter.repeat(1_000);
+        for letters in ["x", "\u{7AE0}", "{"] {
+            let rule = Rule::named(long(letters), WINDOW);
+            let check = Check::new(&rule, long("k")).group(long(letters));
+            for service in ["", "s", &long(letters)] {
+                let key = name(true, &"p".repeat(64), service, &check);
+                assert!(key.len() <= 512, "{}: {key}", key.len());
+                let group = check.clone().group("g".repeat(1_001));
+                assert_ne!(name(true, &"p".repeat(64), service, &group), key);
+                let other = Rule::named(format!("{}!", long(letters)), WINDOW);
+                let other = Check::new(&other, long("k")).group(long(letters));
+                assert_ne!(name(true, &"p".repeat(64), service, &other), key);
+            }
+        }
+        // Readable as far as it goes, and no escaped byte is cut in half.
+        for cut in 28..34 {
+            let service = shortened(&format!("{}%7B{}", "s".repeat(cut), long("t")), MAX_SERVICE);
+            assert!(service.len() <= MAX_SERVICE && service.starts_with(&"s".repeat(28)));
+            let head = service.split_once("%~").unwrap().0;
+            assert!(!head.ends_with(['%', '7']), "{service}");
+        }
+    }
+
+    #[test]
+    fn a_group_is_a_slot_on_a_cluster_and_nothing_elsewhere() {
+        let (sms, day) = (Rule::new("sms", BUCKET), Rule::new("day", WINDOW));
+        let sms = Check::new(&sms, "a").group("t{1}");
+        let day = Check::new(&day, "b").group("t{1}");
+        for service in ["", "{x}", "s"] {
+            let grouped = |check| name(true, "rate:limit", service, check);
+            let alone = |check| name(false, "rate:limit", service, check);
+            assert_eq!(Slot::of(&grouped(&sms)), Slot::of(&grouped(&day)));
+            assert_ne!(Slot::of(&alone(&sms)), Slot::of(&alone(&day)));
+        }
+        assert_eq!(name(true, "rate:limit", "", &sms), "rate:limit:{t%7B1%7D}:sms:tb1:a");
+        assert_eq!(name(true, "rate:limit", "s", &sms), "rate:limit:{t%7B1%7D}:s:sms:tb1s:a");
+        assert_eq!(name(false, "rate:limit", "", &sms), "rate:limit:sms:tb1:a");
+        // A service in braces puts nothing into one slot.
+        let rule = Rule::new("login", WINDOW);
+        let slots: HashSet<u16> = (0..300)
+            .map(|n| name(true, "rate:limit", "{x}", &Check::new(&rule, n.to_string())))
+            .map(|key| Slot::of(&key).0)
+            .collect();
+        assert!(slots.len() > 250, "{}", slots.len());
+    }
+}
