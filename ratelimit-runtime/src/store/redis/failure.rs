@@ -272,9 +272,12 @@ fn reason(error: &RedisError) -> String {
     if error.is_timeout() {
         return "timed out".to_owned();
     }
-    match io_error(error) {
-        #[cfg(feature = "tls")]
-        Some(io) if let Some(tls) = tls_error(io) => tls.to_string(),
+    let io = io_error(error);
+    #[cfg(feature = "tls")]
+    if let Some(tls) = io.and_then(tls_error) {
+        return tls.to_string();
+    }
+    match io {
         _ if is_cut(error) => "the connection was lost".to_owned(),
         // Those of the operating system, and of looking up a name.
         Some(io) => io.to_string(),
