@@ -139,3 +139,31 @@ fn nodes_that_do_not_agree() {
         until(secs(3), "it is found", || Call::make(limiter, &check).told == Told::Admitted);
     }
 }
+
+/// Every master has all scripts before the first call, and a replica that was promoted too.
+#[test]
+fn masters_have_the_scripts_before_a_call() {
+    let scripts_on = |server: &Server| {
+        let mut words = vec!["SCRIPT", "EXISTS"];
+        words.extend(ratelimit_lua::ALL.iter().map(|script| script.sha1));
+        server.command::<Vec<bool>>(&words).into_iter().filter(|exists| *exists).count()
+    };
+    let all = ratelimit_lua::ALL.len();
+    let _alone = alone();
+    let cluster = Cluster::start(Flavor::Installed);
+    let ground = Ground::on(&cluster);
+    let masters = cluster.masters();
+    for master in &masters {
+        assert_eq!(scripts_on(&cluster.nodes()[*master]), all);
+    }
+    let replica = cluster.replicas_of(masters[0])[0];
+    let rule = rule(Kind::FixedWindow.per(50, HOUR));
+    let key = ground.key_on(&rule, masters[0]);
+    cluster.promote(replica);
+    until(secs(10), "the replica decides", || {
+        let before = cluster.nodes()[replica].calls("evalsha");
+        let call = Call::make(&ground.limiter, &[Check::new(&rule, &key)]);
+        call.told == Told::Admitted && cluster.nodes()[replica].calls("evalsha") > before
+    });
+    assert_eq!(scripts_on(&cluster.nodes()[replica]), all);
+}

@@ -98,9 +98,7 @@ impl Node {
         answer.map_err(|error| failed(&error, &connection))
     }
 
-    /// Runs a script over a connection. Of calls that find that the server lacks it one sends it, in
-    /// the same moment as its second try, and the others try again at once: the server takes in order
-    /// what comes over a connection. A call is sent again only because the script did not run.
+    /// Runs a script over a connection; `asking`, about a key that is just moving here.
     pub(super) async fn run(
         &self,
         to: &mut Connection,
@@ -109,9 +107,23 @@ impl Node {
     ) -> RedisResult<Value> {
         let seen = to.brought(request.script);
         let answer = self.send(to, &request.command, asking).await;
-        if !is_lacking(&answer) {
-            return answer;
+        if is_lacking(&answer) {
+            // What hardly a call needs takes no room in all of them.
+            return Box::pin(self.bring(to, request, asking, seen)).await;
         }
+        answer
+    }
+
+    /// Runs a script that the server lacked. Of calls that find that one sends it, in the same moment as
+    /// its second try, and the others try again at once: the server takes in order what comes over a
+    /// connection. A call is sent again only because the script did not run.
+    async fn bring(
+        &self,
+        to: &mut Connection,
+        request: &Request,
+        asking: bool,
+        seen: u32,
+    ) -> RedisResult<Value> {
         let is_first = to.is_first_to_bring(request.script, seen);
         let uploads = to.takes_uploads();
         if is_first && uploads {
@@ -132,7 +144,7 @@ impl Node {
         let answer = if asking {
             let mut both = Pipeline::with_capacity(2);
             both.cmd("ASKING").add_command(command.clone());
-            let answers = link.send_packed_commands(&both, 1, 1).await;
+            let answers = Box::pin(link.send_packed_commands(&both, 1, 1)).await;
             answers.map(|mut answers| answers.pop().unwrap_or(Value::Nil))
         } else {
             link.send_packed_command(command).await
