@@ -10,6 +10,8 @@ use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
+#[cfg(feature = "redis")]
+use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -83,6 +85,26 @@ pub(crate) fn later(span: Duration, work: impl FnOnce() + Send + 'static) -> boo
         tokio::task::spawn_blocking(work);
     });
     true
+}
+
+/// Polls a future once at once, so that what it sends has its place in the queue, and leaves the rest to
+/// the driver, for so long at the most.
+#[cfg(feature = "redis")]
+pub(crate) fn start(most: Duration, future: impl Future<Output = ()> + Send + 'static) {
+    // The destructor of a thread-local value may come too late to be in any context.
+    if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
+        return;
+    }
+    let Ok(handle) = handle() else { return };
+    let mut future = Box::pin(future);
+    let first = {
+        // Timers of its own belong to a runtime that does not end.
+        let _context = handle.enter();
+        future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    };
+    if first.is_pending() {
+        handle.spawn(async move { tokio::time::timeout(most, future).await });
+    }
 }
 
 fn timer(span: Duration) -> Result<tokio::time::Sleep, StoreError> {

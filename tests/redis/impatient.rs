@@ -180,7 +180,9 @@ fn impatient_callers_do_not_take_an_upload_away() {
         assert!(told.by_server(), "{told:?}");
         thread::sleep(ms(30));
         let uploads = server.calls("script|load") - before;
-        assert!((1..=3).contains(&uploads), "{uploads} uploads");
+        // All of them come back at once when the limiter itself finds one missing.
+        let all = ratelimit_lua::ALL.len() as u64;
+        assert!((1..=3 + all).contains(&uploads), "{uploads} uploads");
     }
     impatient.stop(20);
     assert_eq!(proxy.connections().len(), 1);

@@ -1,14 +1,11 @@
 //! One server: its connection, and the scripts on it.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Waker};
 use std::time::Duration;
 
 use ratelimit_lua::Script;
 use redis::aio::MultiplexedConnection as Link;
 use redis::{Arg, Cmd, Pipeline, RedisError, RedisResult, Value};
-use tokio::time::timeout;
 
 use super::connection::Connection;
 use super::dial::{self, Dial};
@@ -175,7 +172,7 @@ fn is_lacking(answer: &RedisResult<Value>) -> bool {
 /// and who leaves does not take it away from others.
 fn upload(to: &Connection, script: &'static Script) {
     let (mut link, connection) = (to.link(), to.clone());
-    let mut sending = Box::pin(async move {
+    driver::start(UPLOAD_PATIENCE, async move {
         let mut command = redis::cmd("SCRIPT");
         command.arg("LOAD").arg(script.source);
         let answer = link.send_packed_command(&command).await.and_then(Value::extract_error);
@@ -183,13 +180,6 @@ fn upload(to: &Connection, script: &'static Script) {
             connection.refuses_uploads();
         }
     });
-    // From the first poll on it has its place in the queue.
-    let mut context = Context::from_waker(Waker::noop());
-    if Pin::new(&mut sending).poll(&mut context).is_pending()
-        && let Ok(driver) = driver::handle()
-    {
-        driver.spawn(async move { timeout(UPLOAD_PATIENCE, sending).await });
-    }
 }
 
 /// Uploads all scripts over a connection that the caller has made, if that was not done.
