@@ -122,7 +122,7 @@ fn prompt(what: &str, delay: Duration, limiter: impl Fn() -> (Limiter, Box<dyn A
         let far = Far::by(delay);
         let (given, (limiter, _what_it_needs)) = (handed_in(far.url(), &runtime), limiter());
         // Both at one time, on the same busy machine.
-        let (given, ours) = thread::scope(|threads| {
+        let (ours, given) = thread::scope(|threads| {
             let given = threads.spawn(|| burst(&given));
             (is_prompt(what, delay, &burst(&limiter)), given.join().unwrap())
         });
