@@ -1,10 +1,11 @@
 -- Decides nothing: gives back what one call was charged, because the whole of which it was a part
--- is refused.
+-- is refused, or because its caller left before it could run.
 --
 -- KEYS[1]  the state
 -- ARGV[1]  the time (lib/time.lua)
 -- ARGV[2]  the check, as it was charged (lib/<algorithm>.lua)
 -- ARGV[3]  the instant of the charge: the `last` of the reply to it. What follows is not read
+-- ARGV[4]  'in line' if the call was still waiting for its turn in a leaky bucket; else left out
 -- Returns  1, or 0 if the charge stands
 
 local givers = {
@@ -16,4 +17,4 @@ local givers = {
 }
 
 local kind, at = string.lower(string.sub(ARGV[2], 1, 1)), struct.unpack('<I8', ARGV[3])
-return givers[kind](KEYS[1], ARGV[2], at)
+return givers[kind](KEYS[1], ARGV[2], at, ARGV[4] == 'in line')

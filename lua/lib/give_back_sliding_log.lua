@@ -42,6 +42,10 @@ local function give_back_sliding_log(key, check, at)
   redis.call('LTRIM', key, '0', i - len - 2)
   if i < len then
     redis.call('RPUSH', key, unpack(entries, i + 1))
+  elseif ahead > 0 and i > 1 then
+    -- What the newest entry says of the clock holds for those before it.
+    local newest = string.sub(entries[i - 1], 1, 13) .. struct.pack('<I7', ahead)
+    redis.call('LSET', key, '-1', newest)
   end
   redis.call('PEXPIRE', key, life)
   return 1

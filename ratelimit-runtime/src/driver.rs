@@ -8,7 +8,8 @@
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 #[cfg(feature = "redis")]
 use std::task::{Context, Waker};
@@ -40,6 +41,35 @@ pub(crate) fn handle() -> Result<&'static Handle, ConfigError> {
             .map_err(|_| ConfigError::Thread)?;
         Ok(handle)
     })
+}
+
+/// The most futures that are finished for callers who have gone. More are dropped as they are.
+const MOST_LEFT: usize = 4_096;
+
+/// Finishes a future here whose caller has gone.
+pub(crate) fn finish<T>(future: Pin<Box<dyn Future<Output = T> + Send>>)
+where
+    T: Send + 'static,
+{
+    static LEFT: AtomicUsize = AtomicUsize::new(0);
+
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            LEFT.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    let before = LEFT.fetch_add(1, Ordering::Relaxed);
+    let counted = Counted;
+    if before < MOST_LEFT
+        && let Ok(driver) = handle()
+    {
+        driver.spawn(async move {
+            drop(future.await);
+            drop(counted);
+        });
+    }
 }
 
 /// Fails on the driver's own thread, on which a blocking call would wait for itself for ever. A

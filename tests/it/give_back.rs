@@ -2,6 +2,7 @@
 
 mod budget;
 mod model;
+mod twin;
 
 use std::thread;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use test_support::{Flavor, Server};
 
 use self::budget::{Budget, Desk};
 use self::model::Model;
+use self::twin::Twin;
 use crate::agreement::random;
 use crate::agreement::reference::answer;
 use crate::algorithms::{Kind, fixed_window, secs, sliding_log};
@@ -161,6 +163,62 @@ fn never_more_than_if_it_had_not_been_charged() {
         }
         // What is never given back cannot be too much.
         assert!(given > tried / 4 && tried > STEPS / 8, "{kind:?}: {given} of {tried}");
+    });
+}
+
+/// Whatever calls, refunds and steps of the clock there are: the script and the arithmetic of the
+/// embedded store do the same, to the microsecond.
+#[test]
+fn both_stores_refund_alike() {
+    let _loud = machine::loud();
+    everywhere(|desk, kind| {
+        let mut rng = Rng::with_seed(13);
+        let (mut steps, mut made) = (0, 0);
+        while steps < STEPS / 2 {
+            let algorithm = random::algorithm(&mut rng, kind);
+            let span = micros(random::recovery(algorithm));
+            let budget = desk.open(algorithm);
+            let mut twin = Twin::new(budget.plan);
+            let mut now = origin() + rng.i64(0..SECOND);
+            let (mut latest, mut charged) = (now, Vec::new());
+            let mut history = Vec::new();
+            for _ in 0..rng.usize(10..60) {
+                steps += 1;
+                now = match rng.u8(..20) {
+                    0..8 => now,
+                    8..14 => now + rng.i64(0..=span / 16),
+                    14..16 => now + rng.i64(0..=span / 3),
+                    16 => now + rng.i64(0..=span * 3),
+                    17 => latest - rng.i64(0..=span * 4),
+                    _ => latest - rng.i64(0..=span / 3),
+                }
+                .clamp(SECOND, micros(random::LAST));
+                latest = latest.max(now);
+                if rng.u8(..10) < 6 || charged.is_empty() {
+                    let cost = random::cost(&mut rng, algorithm.limit()).max(1);
+                    let cost = cost.min(algorithm.limit() + 1);
+                    let at = budget.charge(now, cost);
+                    history.push(format!("{now}: {cost} charged at {at:?}"));
+                    assert_eq!(twin.charge(now, cost), at, "{algorithm:?}: {history:#?}");
+                    charged.extend(at.map(|at| (at, cost)));
+                } else {
+                    let (at, cost) = charged.swap_remove(rng.usize(..charged.len()));
+                    let in_line = kind == Kind::LeakyBucket && rng.bool();
+                    let back = if in_line {
+                        budget.leave(now, at, cost)
+                    } else {
+                        budget.give_back(now, at, cost)
+                    };
+                    history.push(format!("{now}: {cost} of {at} refunded, {in_line}: {back}"));
+                    let other = twin.refund(now, at, cost, in_line);
+                    assert_eq!(other, back, "{algorithm:?}: {history:#?}");
+                    made += usize::from(back);
+                }
+                let looked = [answer(&budget.peek(now)), twin.peek(now)];
+                assert_eq!(looked[0], looked[1], "{algorithm:?} at {now}: {history:#?}");
+            }
+        }
+        assert!(made > STEPS / 40, "{kind:?}: {made}");
     });
 }
 

@@ -34,6 +34,7 @@ mod concurrency;
 mod denials;
 mod events;
 mod give_back;
+mod leaving;
 mod limits;
 mod load;
 mod mistakes;

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ratelimit_kit::{Check, Key, Mode, Outcome, Rate, Rule};
+use ratelimit_kit::{
+    Algorithm, Check, Key, Limiter, Mode, Outcome, Rate, RateLimitError, Rule, rate_limit,
+};
 use test_support::{Cluster, Flavor};
 use tokio::task::JoinSet;
 
 use crate::algorithms::{HOUR, Kind, rule, token_bucket};
-use crate::ground::{Ground, told_all};
+use crate::ground::{Ground, LONG, told_all, until};
 
 /// Whether each would have let the call pass, and what is left of it.
 fn summary(outcomes: &[Outcome]) -> Vec<(bool, u64)> {
@@ -252,4 +254,39 @@ fn refused_callers_do_not_hold_down_a_budget_that_all_share() {
     assert_eq!(refused_beside_the_noisy(&ground, &Key::whole_rule(), &tenant()), 0);
     // One that has a key, and many callers with it.
     assert_eq!(refused_beside_the_noisy(&ground, &Key::from("everybody"), &tenant()), 0);
+}
+
+#[rate_limit(name = "left-line", algo = leaky_bucket, capacity = 20, leak = "1/min", wait = "1h", limiter = limiter)]
+#[rate_limit(name = "left-window", key = "user", algo = fixed_window, limit = 9, window = "1h")]
+async fn visit(limiter: Limiter, user: u32) -> Result<(), RateLimitError> {
+    let _ = user;
+    Ok(())
+}
+
+/// Who leaves the line gives way in all slots.
+#[test]
+fn who_leaves_is_refunded_in_every_slot() {
+    let line =
+        Rule::new("left-line", Algorithm::LeakyBucket { capacity: 20, leak: Rate::per_minute(1) });
+    let window = Rule::new("left-window", Algorithm::FixedWindow { limit: 9, window: HOUR });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for flavor in Flavor::ALL {
+        let ground = Ground::on(Cluster::shared(flavor));
+        // In another slot than the line, whose key is the rule.
+        let of_line = ground.slot(&line, Key::whole_rule().as_str());
+        let user = (0..1_000).find(|user: &u32| ground.slot(&window, &user.to_string()) != of_line);
+        let user = user.unwrap();
+        let left = || {
+            let whole = ground.peek(&Check::new(&line, Key::whole_rule())).remaining;
+            (whole, ground.peek(&Check::new(&window, user)).remaining)
+        };
+        runtime.block_on(visit(ground.limiter.clone(), user)).unwrap();
+        assert_eq!(left(), (19, 8));
+        let waits = runtime.block_on(async {
+            tokio::time::timeout(Duration::from_millis(300), visit(ground.limiter.clone(), user))
+                .await
+        });
+        assert!(waits.is_err(), "{waits:?}");
+        until(LONG, "both are refunded", || left() == (19, 8));
+    }
 }

@@ -4,13 +4,11 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use smallvec::SmallVec;
-
 use super::number::{Count, IntoRate, IntoWindow, Negative};
 use super::run::Run;
 use crate::error::{Argument, Fault, InvalidNumber, Mistake, RateLimitError};
 use crate::key::Key;
-use crate::limiter::{Limiter, mistaken};
+use crate::limiter::{Checks, Limiter, Place, mistaken};
 use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
 
 /// How a call begins.
@@ -18,7 +16,7 @@ enum Start {
     /// The body may run.
     Admitted,
     /// It may, when its turn has come.
-    Sleep(Duration),
+    Wait(Box<Place>),
     /// The store must be asked.
     Ask,
 }
@@ -27,7 +25,7 @@ enum Start {
 #[derive(Debug, Default)]
 #[must_use = "a call decides nothing until it is run"]
 pub struct Call {
-    checks: SmallVec<[Check<'static>; 1]>,
+    checks: Checks,
     limiter: Option<Limiter>,
     wait: Option<Duration>,
     group: Option<Arc<Key>>,
@@ -65,7 +63,7 @@ impl Call {
     #[inline]
     pub fn new() -> Self {
         let limiter = Limiter::of_scope();
-        Self { checks: SmallVec::new(), limiter, wait: None, group: None, negative: None }
+        Self { checks: Checks::new(), limiter, wait: None, group: None, negative: None }
     }
 
     /// On a limiter of the function's own choice. Before all checks: a key may need its secret.
@@ -168,8 +166,8 @@ impl Call {
         // Where it is: to move it would take as long as to decide it.
         match self.start() {
             Ok(Start::Admitted) => Run::admitted(),
-            Ok(Start::Sleep(delay)) => Run::waiting(mem::take(self).sleep(delay)),
-            Ok(Start::Ask) => Run::waiting(mem::take(self).ask()),
+            Ok(Start::Wait(place)) => Run::in_line(*place),
+            Ok(Start::Ask) => Run::asking(mem::take(self).ask()),
             Err(error) => Run::limited(error),
         }
     }
@@ -187,26 +185,18 @@ impl Call {
     /// Decides at once, if that takes no waiting.
     fn start(&self) -> Result<Start, RateLimitError> {
         let Some(limiter) = self.limiter()? else { return Ok(Start::Admitted) };
+        if self.wait.is_some() {
+            let Some(entered) = limiter.enter_now(&self.checks) else { return Ok(Start::Ask) };
+            return Ok(entered?.map_or(Start::Admitted, |place| Start::Wait(Box::new(place))));
+        }
         let Some(delay) = limiter.check_all_now(&self.checks) else { return Ok(Start::Ask) };
-        Ok(self.delay(delay?).map_or(Start::Admitted, Start::Sleep))
+        delay.map(|_| Start::Admitted)
     }
 
-    /// Asks the store, after [`start`](Self::start) said so, and waits for the turn.
-    async fn ask(self) -> Result<(), RateLimitError> {
-        let Some(limiter) = self.limiter()? else { return Ok(()) };
-        let decision = limiter.check_all_later(&self.checks).await?;
-        match self.delay(decision.delay()) {
-            Some(delay) => self.sleep(delay).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Waits for the turn.
-    async fn sleep(self, delay: Duration) -> Result<(), RateLimitError> {
-        if let Some(limiter) = self.limiter()? {
-            limiter.sleep(delay).await;
-        }
-        Ok(())
+    /// Asks the store, after [`start`](Self::start) said so.
+    async fn ask(self) -> Result<Option<Place>, RateLimitError> {
+        let Some(limiter) = self.limiter()?.cloned() else { return Ok(None) };
+        limiter.enter_later(self.checks, self.wait.is_some()).await.map(Some)
     }
 
     /// The limiter that decides; `None` when there is nothing to decide.

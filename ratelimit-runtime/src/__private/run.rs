@@ -2,18 +2,28 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::driver;
 use crate::error::RateLimitError;
+use crate::limiter::Place;
 
-type Waiting = Pin<Box<dyn Future<Output = Result<(), RateLimitError>> + Send>>;
+/// The store is asked. No place: nothing was to be decided.
+type Asking = Pin<Box<dyn Future<Output = Result<Option<Place>, RateLimitError>> + Send>>;
+
+type InLine = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// How a call ended, or will.
 ///
 /// Written by hand, and in a box as soon as it waits: an `async fn` would be a part of the future of
 /// every annotated function, which makes those large, and slow to compile. A decision that takes no
 /// waiting is made before there is a future, and allocates nothing.
+///
+/// Dropped before its end, its caller has left, and what it was charged is refunded. While it waits
+/// for its turn it knows what that is. While the store is asked nobody does: so the question is
+/// finished on the limiter's own thread.
 #[must_use = "futures do nothing until they are awaited"]
 pub struct Run {
     state: State,
@@ -23,7 +33,9 @@ enum State {
     Admitted,
     /// Until the first poll.
     Limited(Option<RateLimitError>),
-    Waiting(Waiting),
+    /// In which process it has begun, if it has, and what it is.
+    Asking(Option<u32>, Asking),
+    InLine(InLine),
 }
 
 impl Run {
@@ -35,10 +47,14 @@ impl Run {
         Self { state: State::Limited(Some(error)) }
     }
 
-    pub(super) fn waiting(
-        future: impl Future<Output = Result<(), RateLimitError>> + Send + 'static,
+    pub(super) fn asking(
+        future: impl Future<Output = Result<Option<Place>, RateLimitError>> + Send + 'static,
     ) -> Self {
-        Self { state: State::Waiting(Box::pin(future)) }
+        Self { state: State::Asking(None, Box::pin(future)) }
+    }
+
+    pub(super) fn in_line(place: Place) -> Self {
+        Self { state: State::InLine(Box::pin(place.turn())) }
     }
 }
 
@@ -53,7 +69,55 @@ impl Future for Run {
             State::Limited(error) => {
                 error.take().map_or(Poll::Pending, |error| Poll::Ready(Err(error)))
             }
-            State::Waiting(waiting) => waiting.as_mut().poll(context),
+            State::Asking(..) | State::InLine(_) => self.waiting(context),
+        }
+    }
+}
+
+impl Run {
+    fn waiting(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RateLimitError>> {
+        loop {
+            // Not in its place meanwhile: what has panicked is not finished for anybody.
+            match mem::replace(&mut self.state, State::Limited(None)) {
+                State::Admitted => {
+                    self.state = State::Admitted;
+                    return Poll::Ready(Ok(()));
+                }
+                State::Limited(_) => return Poll::Pending,
+                State::Asking(_, mut asking) => {
+                    let Poll::Ready(answer) = asking.as_mut().poll(context) else {
+                        self.state = State::Asking(Some(std::process::id()), asking);
+                        return Poll::Pending;
+                    };
+                    self.state = match answer {
+                        Ok(Some(place)) if !place.is_due() => State::InLine(Box::pin(place.turn())),
+                        Ok(place) => {
+                            place.into_iter().for_each(Place::take);
+                            State::Admitted
+                        }
+                        Err(error) => return Poll::Ready(Err(error)),
+                    };
+                }
+                State::InLine(mut in_line) => {
+                    if in_line.as_mut().poll(context).is_pending() {
+                        self.state = State::InLine(in_line);
+                        return Poll::Pending;
+                    }
+                    self.state = State::Admitted;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if matches!(self.state, State::Asking(Some(_), _))
+            && let State::Asking(Some(process), asking) =
+                mem::replace(&mut self.state, State::Admitted)
+            && process == std::process::id()
+        {
+            driver::finish(asking);
         }
     }
 }

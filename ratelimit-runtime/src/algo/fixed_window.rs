@@ -1,6 +1,8 @@
 //! Fixed window: opened by the first admitted call, forgotten when it ends.
 
-use super::{Answer, Arithmetic, Instant, Resolution, Verdict, after, saturate, since};
+use super::{
+    Answer, Arithmetic, Charge, Instant, Refund, Resolution, Verdict, after, saturate, since,
+};
 
 /// A fixed window compiled for a resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,5 +96,24 @@ impl Arithmetic for FixedWindow {
             reset_after_ms: if view.count == 0 { 0 } else { end },
             delay_ms: 0,
         }
+    }
+
+    fn charged_at(state: &WindowState) -> Instant {
+        state.last
+    }
+
+    fn refund(&self, state: &mut WindowState, now: Instant, charge: Charge) -> Refund {
+        let Charge { at, cost, .. } = charge;
+        let lost = since(state.last, now) > self.window;
+        if lost || at > state.last || at < state.start || state.count < cost {
+            return Refund::Stands;
+        }
+        state.count -= cost;
+        if state.count == 0 {
+            // A window opens with a charge, and this one has none: it is over. The instant of the
+            // latest charge stays.
+            state.start = Instant::MIN;
+        }
+        Refund::Made
     }
 }

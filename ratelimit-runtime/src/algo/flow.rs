@@ -42,6 +42,15 @@ impl Flow {
         u128::from(ticks) * u128::from(self.gain)
     }
 
+    /// What of a charge is certain to be missing when so many ticks have passed until the latest one,
+    /// in units; `None` if less than nothing.
+    ///
+    /// Had the call not been charged, the bucket might have been full (or empty) since, and what
+    /// moved would have been lost. What moves later fits in or not by itself.
+    pub(super) fn still_missing(&self, cost: u64, ticks: u64) -> Option<u128> {
+        self.amount(cost).checked_sub(self.moved(ticks))
+    }
+
     /// Whole milliseconds until `ticks` have passed and then `units` have moved, rounded up.
     pub(super) fn millis(&self, ticks: u64, units: u128) -> u64 {
         let per_ms = u128::from(self.gain) * u128::from(self.per_ms);

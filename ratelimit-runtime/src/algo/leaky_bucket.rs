@@ -1,7 +1,7 @@
 //! Leaky bucket: a line of bounded length that moves on at a constant rate.
 
 use super::flow::{Flow, convert};
-use super::{Answer, Arithmetic, Instant, Verdict, div, div_up, saturate, since};
+use super::{Answer, Arithmetic, Charge, Instant, Refund, Verdict, div, div_up, saturate, since};
 
 /// A leaky bucket compiled for a resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,5 +95,25 @@ impl Arithmetic for LeakyBucket {
             // The line moves on whatever the clock says, so a clock that is behind adds nothing.
             delay_ms: if verdict.allowed { flow.millis(0, level.saturating_sub(own)) } else { 0 },
         }
+    }
+
+    fn charged_at(state: &LeakyState) -> Instant {
+        state.last
+    }
+
+    fn refund(&self, state: &mut LeakyState, now: Instant, charge: Charge) -> Refund {
+        if state.last < charge.at || self.lost(state, now) || state.unit != self.flow.unit {
+            return Refund::Stands;
+        }
+        let level = if charge.in_line {
+            // Others may have left before it, and the line may be shorter than its place.
+            Some(state.level.saturating_sub(self.flow.amount(charge.cost)))
+        } else {
+            let missing = self.flow.still_missing(charge.cost, since(state.last, charge.at));
+            missing.and_then(|missing| state.level.checked_sub(missing))
+        };
+        let Some(level) = level else { return Refund::Stands };
+        state.level = level;
+        Refund::Made
     }
 }

@@ -89,6 +89,28 @@ pub struct Verdict {
     pub charged: bool,
 }
 
+/// A charge that is to be refunded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// The instant at which it was made, as [`Arithmetic::charged_at`] said then.
+    pub at: Instant,
+    /// What the call cost.
+    pub cost: u64,
+    /// Whether the call was still waiting for its turn in the line of a leaky bucket.
+    pub in_line: bool,
+}
+
+/// What became of a refund.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refund {
+    /// The charge stands: it is not certain that the state has it.
+    Stands,
+    /// The state has been changed.
+    Made,
+    /// As `Made`, and nothing is left in the state: the key is an unused one.
+    Unused,
+}
+
 /// One algorithm with its numbers, compiled for a resolution.
 pub trait Arithmetic {
     /// What is kept for a key.
@@ -106,6 +128,16 @@ pub trait Arithmetic {
 
     /// The answer that follows from the state after the decision.
     fn answer(&self, state: Option<&Self::State>, now: Instant, verdict: Verdict) -> Answer;
+
+    /// The instant of the latest charge in a state.
+    fn charged_at(state: &Self::State) -> Instant;
+
+    /// Takes a charge out of a state, as far as that is certain to leave no more than if the call
+    /// had not been charged. A call that was still in line is refunded in full: its turn is one
+    /// that nobody takes. Turns that were promised to others stay as they are.
+    ///
+    /// To be called once, and only for what was charged. The script `give_back` does the same.
+    fn refund(&self, state: &mut Self::State, now: Instant, charge: Charge) -> Refund;
 }
 
 /// Decides a single check and answers it.

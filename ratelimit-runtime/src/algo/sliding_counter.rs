@@ -5,7 +5,9 @@
 
 use smallvec::SmallVec;
 
-use super::{Answer, Arithmetic, Instant, Resolution, Verdict, div, div_up, saturate, since};
+use super::{
+    Answer, Arithmetic, Charge, Instant, Refund, Resolution, Verdict, div, div_up, saturate, since,
+};
 
 /// A sliding counter compiled for a resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +76,14 @@ impl Grid {
         let index = position.div_euclid(self.window());
         let elapsed = position.rem_euclid(self.window());
         (i64::try_from(index).unwrap_or(i64::MAX), elapsed.unsigned_abs())
+    }
+
+    /// The last instant of a sub-window.
+    fn last_of(self, index: i64) -> Instant {
+        let border = (i128::from(index) + 1) * self.window();
+        // Rounded down, of the instants before the border.
+        let last = (border - 1).div_euclid(self.parts());
+        i64::try_from(last).unwrap_or(Instant::MAX)
     }
 
     /// Whole ticks, rounded up, from `now` until so far into a sub-window.
@@ -232,5 +242,37 @@ impl Arithmetic for SlidingCounter {
             },
             delay_ms: 0,
         }
+    }
+
+    fn charged_at(state: &CounterState) -> Instant {
+        state.last
+    }
+
+    fn refund(&self, state: &mut CounterState, now: Instant, charge: Charge) -> Refund {
+        if state.grid != self.grid || state.last < charge.at || self.lost(state.last, now) {
+            return Refund::Stands;
+        }
+        let (index, _) = self.grid.locate(charge.at);
+        let place = usize::try_from(state.newest.saturating_sub(index)).ok();
+        let Some(count) = place.and_then(|place| state.counts.get_mut(place)) else {
+            return Refund::Stands;
+        };
+        let Some(left) = count.checked_sub(charge.cost) else { return Refund::Stands };
+        *count = left;
+        let used = state.counts.iter().position(|count| *count > 0);
+        match used {
+            None if state.last <= now => return Refund::Unused,
+            None | Some(0) => {}
+            // A key is an unused one when its newest sub-window is old enough, and that is one in
+            // which something was charged: the others are dropped, with the instant `last`.
+            Some(unused) => {
+                state.counts.rotate_left(unused);
+                let kept = state.counts.len() - unused;
+                state.counts.iter_mut().skip(kept).for_each(|count| *count = 0);
+                state.newest -= i64::try_from(unused).unwrap_or(0);
+                state.last = self.grid.last_of(state.newest);
+            }
+        }
+        Refund::Made
     }
 }

@@ -2,7 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::{Answer, Arithmetic, Instant, Resolution, Verdict, after, saturate, since};
+use super::{
+    Answer, Arithmetic, Charge, Instant, Refund, Resolution, Verdict, after, saturate, since,
+};
+
+/// The most entries behind one that is refunded: they are written again.
+const MOST_BEHIND: usize = 100;
 
 /// A sliding log compiled for a resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +74,26 @@ impl LogState {
             Some(entry) if entry.at == at => entry.total = total,
             _ => self.entries.push_back(Entry { at, total }),
         }
+    }
+
+    /// Takes a call out again; `false` if it is not there, or too much is behind it.
+    fn take_out(&mut self, at: Instant, cost: u64) -> bool {
+        let Ok(place) = self.entries.binary_search_by_key(&at, |entry| entry.at) else {
+            return false;
+        };
+        let before = place.checked_sub(1).and_then(|i| self.entries.get(i));
+        let before = before.map_or(self.before, |entry| entry.total);
+        let own = self.entries.get(place).map_or(0, |entry| entry.total.wrapping_sub(before));
+        if own < cost || self.entries.len() - place > MOST_BEHIND + 1 {
+            return false;
+        }
+        for entry in self.entries.range_mut(place..) {
+            entry.total = entry.total.wrapping_sub(cost);
+        }
+        if own == cost {
+            self.entries.remove(place);
+        }
+        true
     }
 
     fn total(&self) -> u64 {
@@ -190,6 +215,18 @@ impl Arithmetic for SlidingLog {
             },
             delay_ms: 0,
         }
+    }
+
+    fn charged_at(state: &LogState) -> Instant {
+        state.last().unwrap_or(Instant::MIN)
+    }
+
+    fn refund(&self, state: &mut LogState, now: Instant, charge: Charge) -> Refund {
+        let Some(last) = state.last() else { return Refund::Stands };
+        if self.lost(last, now) > 0 || !state.take_out(charge.at, charge.cost) {
+            return Refund::Stands;
+        }
+        if state.is_empty() { Refund::Unused } else { Refund::Made }
     }
 }
 

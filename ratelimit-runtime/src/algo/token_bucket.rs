@@ -1,7 +1,7 @@
 //! Token bucket: full at first, a call takes tokens, they come back at a constant rate.
 
 use super::flow::{Flow, convert};
-use super::{Answer, Arithmetic, Instant, Verdict, div, saturate, since};
+use super::{Answer, Arithmetic, Charge, Instant, Refund, Verdict, div, saturate, since};
 
 /// A token bucket compiled for a resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,5 +77,23 @@ impl Arithmetic for TokenBucket {
             reset_after_ms: flow.millis(ahead, flow.full() - tokens),
             delay_ms: 0,
         }
+    }
+
+    fn charged_at(state: &TokenState) -> Instant {
+        state.last
+    }
+
+    fn refund(&self, state: &mut TokenState, now: Instant, charge: Charge) -> Refund {
+        if state.last < charge.at || self.lost(state, now) || state.unit != self.0.unit {
+            return Refund::Stands;
+        }
+        let missing = self.0.still_missing(charge.cost, since(state.last, charge.at));
+        let tokens = missing.map(|missing| state.tokens + missing);
+        // A bucket with more than fits in does not have the charge.
+        let Some(tokens) = tokens.filter(|tokens| *tokens <= self.0.full()) else {
+            return Refund::Stands;
+        };
+        state.tokens = tokens;
+        Refund::Made
     }
 }

@@ -10,7 +10,7 @@ use crate::algo::MAX_SPAN_US;
 use crate::clock::Clock;
 use crate::error::{ConfigError, StoreError};
 use crate::rule::{Algorithm, Check, Rate};
-use crate::store::{Answers, Embedded, Store};
+use crate::store::{Answers, Charged, Charges, Embedded, Store};
 
 /// An embedded store that is made at the first failure and kept from then on: a server that comes
 /// and goes does not hand out a new share every time.
@@ -27,19 +27,17 @@ impl Fallback {
         Self { store: OnceCell::new(), max_keys, clock, replicas }
     }
 
-    pub(super) fn decide(&self, checks: &[Check<'_>]) -> Result<Answers, ConfigError> {
+    pub(super) fn decide(&self, checks: &[Check<'_>]) -> Result<(Answers, Charges), ConfigError> {
         let store = self.store.get_or_init(|| {
             Embedded::new().with_max_keys(self.max_keys).with_clock(self.clock.clone())
         });
-        let shares: SmallVec<[Check<'_>; 2]> = checks
-            .iter()
-            .map(|check| check.clone().numbers(share(check.algorithm(), self.replicas)))
-            .collect();
-        match store.decide_now(&shares) {
-            Some(Ok(answers)) => Ok(answers),
+        let shares: SmallVec<[Check<'_>; 2]> =
+            checks.iter().map(|check| self.share(check)).collect();
+        match store.charge_now(&shares) {
+            Some(Ok(decided)) => Ok(decided),
             Some(Err(StoreError::Config(error))) => Err(error),
             // An embedded store fails in no other way.
-            Some(Err(_)) | None => Ok(Answers::new()),
+            Some(Err(_)) | None => Ok((Answers::new(), Charges::new())),
         }
     }
 
@@ -49,6 +47,21 @@ impl Fallback {
         if let Some(store) = self.store.get() {
             store.tidy();
         }
+    }
+
+    /// Refunds what [`decide`](Self::decide) charged.
+    pub(super) fn refund(&self, charged: &[Charged<'_>]) {
+        let Some(store) = self.store.get() else { return };
+        let shares: SmallVec<[Charged<'_>; 2]> = charged
+            .iter()
+            .map(|charged| Charged { check: self.share(&charged.check), ..charged.clone() })
+            .collect();
+        store.refund(&shares);
+    }
+
+    /// The check with this instance's share of the limit.
+    fn share<'r>(&self, check: &Check<'r>) -> Check<'r> {
+        check.clone().numbers(share(check.algorithm(), self.replicas))
     }
 
     pub(super) async fn reset(&self, check: &Check<'_>) {

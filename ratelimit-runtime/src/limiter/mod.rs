@@ -7,6 +7,7 @@ mod fallback;
 mod installed;
 mod latency;
 mod outage_log;
+mod place;
 mod same_budget;
 mod start;
 
@@ -20,6 +21,7 @@ use self::events::Events;
 use self::fallback::Fallback;
 use self::latency::Latency;
 use self::outage_log::OutageLog;
+pub(crate) use self::place::{Checks, Place};
 use crate::algo::Resolution;
 use crate::clock::Clock;
 use crate::context::Context;
@@ -28,7 +30,7 @@ use crate::driver;
 use crate::error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
 use crate::key::Key;
 use crate::rule::{Check, Mode, OnError, Rule};
-use crate::store::{Answers, Store};
+use crate::store::{Answers, Charges, Store};
 use crate::telemetry;
 
 /// The most checks in one call: a script is not asked to do more at a time.
@@ -113,7 +115,7 @@ impl Limiter {
             return Err(mistaken(mistake));
         }
         if let Err(cause) = driver::is_elsewhere() {
-            return admit(self.conclude(&self.applied(checks), Err(cause))?);
+            return admit(self.conclude(&self.applied(checks), Err(cause))?.0);
         }
         admit(driver::block_on(self.decide_later(checks))?)
     }
@@ -134,12 +136,18 @@ impl Limiter {
                 self.answered(&applied, &answers);
                 Ok(decision::delay(&applied, &answers))
             }
-            answers => self.conclude(&applied, answers).and_then(admit).map(|made| made.delay()),
+            answers => {
+                let answers = answers.map(|answers| (answers, Charges::new()));
+                self.conclude(&applied, answers)
+                    .and_then(|made| admit(made.0))
+                    .map(|made| made.delay())
+            }
         })
     }
 
     /// Like [`check_all`](Self::check_all), after [`check_all_now`](Self::check_all_now) gave `None`
     /// for the same checks.
+    #[cfg(feature = "tower")]
     pub(crate) async fn check_all_later(
         &self,
         checks: &[Check<'_>],
@@ -182,7 +190,7 @@ impl Limiter {
                         .fallback
                         .decide(&applied)
                         .map_err(|error| misconfigured(&applied, error))?;
-                    Ok(Decision::new(&applied, &answers).without_store(Degraded::Local, cause))
+                    Ok(Decision::new(&applied, &answers.0).without_store(Degraded::Local, cause))
                 }
             },
         }
@@ -239,12 +247,12 @@ impl Limiter {
 
     /// The checks that count, as the limiter's mode and the rules' say, and one for each budget. Nearly always
     /// that is all of them, and then nothing is copied.
-    fn applied<'c>(&self, checks: &'c [Check<'c>]) -> Cow<'c, [Check<'c>]> {
+    fn applied<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Cow<'c, [Check<'r>]> {
         same_budget::once_each(self.switched_on(checks), self.shared.on_error)
     }
 
     /// The checks that are not switched off.
-    fn switched_on<'c>(&self, checks: &'c [Check<'c>]) -> Cow<'c, [Check<'c>]> {
+    fn switched_on<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Cow<'c, [Check<'r>]> {
         let is_enforced = |check: &Check<'_>| check.rule().current_mode() == Mode::Enforce;
         let watches = self.only_watches();
         if self.is_off() {
@@ -275,7 +283,7 @@ impl Limiter {
         let answers = self.in_time(self.shared.store.decide(&applied)).await;
         let took = asking.ended(&answers);
         self.shared.latency.note(took, self.shared.deadline, &answers);
-        self.conclude(&applied, answers)
+        self.conclude(&applied, answers.map(|answers| (answers, Charges::new()))).map(|made| made.0)
     }
 
     /// The decision, if it takes no waiting.
@@ -286,12 +294,13 @@ impl Limiter {
             Err(mistake) => return Some(Err(self.invalid(checks, mistake))),
         };
         let answers = self.shared.store.decide_now(&applied)?;
-        Some(self.conclude(&applied, answers))
+        let answers = answers.map(|answers| (answers, Charges::new()));
+        Some(self.conclude(&applied, answers).map(|made| made.0))
     }
 
     /// The checks that count, if there is no mistake in them.
     #[inline]
-    fn validated<'c>(&self, checks: &'c [Check<'c>]) -> Result<Cow<'c, [Check<'c>]>, Mistake> {
+    fn validated<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Result<Cow<'c, [Check<'r>]>, Mistake> {
         let applied = self.applied(checks);
         if let Err(mistake) = validate(&applied) {
             if applied.iter().all(Check::is_shadow) {
@@ -325,15 +334,16 @@ impl Limiter {
             .unwrap_or(Err(StoreError::Deadline { deadline }))
     }
 
+    /// The decision, with what was charged as far as the store was asked for that.
     fn conclude(
         &self,
         checks: &[Check<'_>],
-        answers: Result<Answers, StoreError>,
-    ) -> Result<Decision, RateLimitError> {
+        answers: Result<(Answers, Charges), StoreError>,
+    ) -> Result<(Decision, Charges), RateLimitError> {
         match answers {
-            Ok(answers) => {
+            Ok((answers, charges)) => {
                 self.answered(checks, &answers);
-                Ok(Decision::new(checks, &answers))
+                Ok((Decision::new(checks, &answers), charges))
             }
             Err(StoreError::Config(error)) => Err(mistaken(misconfigured(checks, error))),
             Err(cause) => {
@@ -364,7 +374,11 @@ impl Limiter {
 
     /// Decides without the store.
     #[cold]
-    fn degrade(&self, checks: &[Check<'_>], cause: StoreError) -> Result<Decision, RateLimitError> {
+    fn degrade(
+        &self,
+        checks: &[Check<'_>],
+        cause: StoreError,
+    ) -> Result<(Decision, Charges), RateLimitError> {
         match self.without_store(checks) {
             Without::Closed(rule) => {
                 telemetry::degraded(checks, None, &cause);
@@ -376,14 +390,17 @@ impl Limiter {
             Without::Open => {
                 telemetry::degraded(checks, Some(Degraded::Open), &cause);
                 self.shared.events.undecided(checks, Some(Degraded::Open));
-                Ok(Decision::unasked().without_store(Degraded::Open, cause))
+                let decision = Decision::unasked().without_store(Degraded::Open, cause);
+                Ok((decision, Charges::new()))
             }
             Without::Local => {
-                let answers = self.shared.fallback.decide(checks);
-                let answers = answers.map_err(|error| mistaken(misconfigured(checks, error)))?;
+                let decided = self.shared.fallback.decide(checks);
+                let (answers, charges) =
+                    decided.map_err(|error| mistaken(misconfigured(checks, error)))?;
                 telemetry::degraded(checks, Some(Degraded::Local), &cause);
                 self.tell(checks, &answers, Some(Degraded::Local));
-                Ok(Decision::new(checks, &answers).without_store(Degraded::Local, cause))
+                let decision = Decision::new(checks, &answers);
+                Ok((decision.without_store(Degraded::Local, cause), charges))
             }
         }
     }

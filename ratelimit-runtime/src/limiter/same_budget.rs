@@ -11,10 +11,10 @@ use crate::rule::{Check, OnError};
 
 /// The same checks, each budget once. `default` is for rules that do not say what counts in an outage.
 #[inline]
-pub(super) fn once_each<'c>(
-    checks: Cow<'c, [Check<'c>]>,
+pub(super) fn once_each<'c, 'r>(
+    checks: Cow<'c, [Check<'r>]>,
     default: OnError,
-) -> Cow<'c, [Check<'c>]> {
+) -> Cow<'c, [Check<'r>]> {
     // More are refused as they are: to compare each with each is quick for a few.
     if checks.len() < 2 || checks.len() > MAX_CHECKS || !any_are_same(&checks) {
         return checks;

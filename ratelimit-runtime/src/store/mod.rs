@@ -10,7 +10,7 @@ use std::pin::Pin;
 
 use smallvec::SmallVec;
 
-use crate::algo::Answer;
+use crate::algo::{Answer, Instant};
 use crate::error::StoreError;
 use crate::rule::Check;
 
@@ -18,6 +18,21 @@ pub use embedded::Embedded;
 
 /// One answer per check, in their order.
 pub type Answers = SmallVec<[Answer; 1]>;
+
+/// For each check, in their order, when it was charged, on the store's clock; `None` if it was not, or
+/// if that charge cannot be refunded.
+pub type Charges = SmallVec<[Option<Instant>; 1]>;
+
+/// A charge that is to be refunded, because its caller left before the call could run.
+#[derive(Clone, Debug)]
+pub struct Charged<'a> {
+    /// What was charged.
+    pub check: Check<'a>,
+    /// When, as the store said.
+    pub at: Instant,
+    /// Whether the call was still waiting for its turn in the line of a leaky bucket.
+    pub in_line: bool,
+}
 
 /// A future in a box, so that stores can be used as trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -37,6 +52,30 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Decides.
     fn decide<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>>;
+
+    /// As [`decide_now`](Self::decide_now), and says what was charged, for a [`refund`](Self::refund).
+    fn charge_now(&self, checks: &[Check<'_>]) -> Option<Result<(Answers, Charges), StoreError>> {
+        let unknown = |answers: Answers| (answers, checks.iter().map(|_| None).collect());
+        Some(self.decide_now(checks)?.map(unknown))
+    }
+
+    /// As [`decide`](Self::decide), and says what was charged, for a [`refund`](Self::refund).
+    fn charge<'a>(
+        &'a self,
+        checks: &'a [Check<'a>],
+    ) -> BoxFuture<'a, Result<(Answers, Charges), StoreError>> {
+        Box::pin(async move {
+            let answers = self.decide(checks).await?;
+            Ok((answers, checks.iter().map(|_| None).collect()))
+        })
+    }
+
+    /// Refunds charges of one call, as far as that is certain to leave no more than there would be
+    /// without them. Does not wait, and does not fail: what cannot be refunded stays charged. A store
+    /// that does not know how, which is the default, says of no check that it was charged.
+    fn refund(&self, charged: &[Charged<'_>]) {
+        let _ = charged;
+    }
 
     /// Forgets what is used of the key of a check.
     fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>>;

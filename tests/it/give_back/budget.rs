@@ -68,9 +68,21 @@ impl Budget<'_> {
     /// Gives back what was charged at an instant. Whether it was. The key expires, or is gone.
     pub(super) fn give_back(&self, now: Instant, at: Instant, cost: u64) -> bool {
         let given = self.give_back_anyhow(now, at, cost);
+        self.assert_expiry();
+        given
+    }
+
+    /// The same, of a call that was still in line.
+    pub(super) fn leave(&self, now: Instant, at: Instant, cost: u64) -> bool {
+        let arguments: [&[u8]; 3] = [&pack(&self.plan, cost), &at.to_le_bytes(), b"in line"];
+        let given = self.run::<u8>(&ratelimit_lua::GIVE_BACK, now, &arguments) == 1;
+        self.assert_expiry();
+        given
+    }
+
+    fn assert_expiry(&self) {
         let pttl = self.pttl();
         assert!(matches!(pttl, -2 | 1..), "{pttl}: {:?}", self.plan);
-        given
     }
 
     /// The same, on a key on which something else may be.

@@ -15,8 +15,8 @@ use smallvec::SmallVec;
 use self::overflow::Overflow;
 use self::shard::{Expiry, Kept, Seconds, Shard};
 use self::shares::Shares;
-use super::{Answers, BoxFuture, Store};
-use crate::algo::{self, Answer, Instant, Plan, Resolution, Verdict};
+use super::{Answers, BoxFuture, Charged, Charges, Store};
+use crate::algo::{self, Answer, Charge, Instant, Plan, Refund, Resolution, Verdict};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::identity::{Id, RuleTag};
@@ -158,51 +158,64 @@ impl Embedded {
         self.sweep(self.clock.now_ns());
     }
 
-    fn decide_list(&self, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
+    /// Decides, and notes of each check when it was charged.
+    fn decide_list(
+        &self,
+        checks: &[Check<'_>],
+        mut note: impl FnMut(Option<Instant>),
+    ) -> Result<Answers, StoreError> {
         let now = self.clock.now_ns();
         self.sweep(now);
         match checks {
             [check] => {
                 let plan = check.plan(Resolution::Nanos)?;
-                let answer =
+                let (answer, at) =
                     with_algorithm!(&plan, algorithm => self.decide_one(algorithm, check, now));
+                note(at);
                 Ok(Answers::from_buf([answer]))
             }
-            checks => self.decide_all(checks, now),
+            checks => self.decide_all(checks, now, note),
         }
     }
 
     /// What [`decide_all`](Self::decide_all) does, for one check: for speed.
-    fn decide_one<A: Kept>(&self, algorithm: &A, check: &Check<'_>, now: Instant) -> Answer {
+    fn decide_one<A: Kept>(&self, algorithm: &A, check: &Check<'_>, now: Instant) -> Judged {
         let cost = check.permits();
         let hit = |state: &mut Option<A::State>| {
             let answer = algo::hit(algorithm, state, now, cost);
-            (answer, self.expiry(now, answer, answer.allowed && cost > 0))
+            let charged = answer.allowed && cost > 0;
+            let at = state.as_ref().filter(|_| charged).map(A::charged_at);
+            ((answer, at), self.expiry(now, answer, charged))
         };
         let seed = check.rule().seed();
         let (id, budget) = (key_id(check), Id::of_overflow(seed));
         // There is a shard for every id.
         let mut locked = self.shard(id).map(Mutex::lock);
         if let Some(shard) = &mut locked {
-            if let Some(answer) = A::visit(shard, id, hit) {
-                return answer;
+            if let Some(judged) = A::visit(shard, id, hit) {
+                return judged;
             }
             if self.reserve(shard, id, now) {
                 let mut state = match self.budgets.load(Ordering::Relaxed) {
                     0 => None,
                     _ => self.overflow.lock().used_by::<A>(id, budget),
                 };
-                let (answer, expiry) = hit(&mut state);
+                let (judged, expiry) = hit(&mut state);
                 // A refused call leaves nothing behind.
-                match state.filter(|_| answer.allowed && cost > 0) {
+                match state.filter(|_| judged.1.is_some()) {
                     Some(state) => A::insert(shard, id, state, expiry.at()),
                     None => self.release(&[id.rule()]),
                 }
-                return answer;
+                return judged;
             }
         }
         let mut overflow = self.overflow.lock();
         let has_room = overflow.contains(budget) || overflow.has_room(0, || self.seconds(now));
+        // Not to be refunded: others use that budget too.
+        let hit = |state: &mut Option<A::State>| {
+            let ((answer, _), expiry) = hit(state);
+            (answer, expiry)
+        };
         let answer = if has_room {
             overflow.hit(algorithm, id, budget, now, hit)
         } else {
@@ -212,10 +225,15 @@ impl Embedded {
         let due = overflow.count(id.rule(), now);
         drop((overflow, locked));
         self.overflow_of(check, !has_room, due);
-        answer
+        (answer, None)
     }
 
-    fn decide_all(&self, checks: &[Check<'_>], now: Instant) -> Result<Answers, StoreError> {
+    fn decide_all(
+        &self,
+        checks: &[Check<'_>],
+        now: Instant,
+        mut note: impl FnMut(Option<Instant>),
+    ) -> Result<Answers, StoreError> {
         let mut seats: SmallVec<[Seat; 4]> = SmallVec::new();
         for check in checks {
             let plan = check.plan(Resolution::Nanos)?;
@@ -247,7 +265,11 @@ impl Embedded {
         let answers = seats.iter().zip(checks).zip(admits).map(|((seat, check), allowed)| {
             let cost = check.permits();
             let verdict = Verdict { cost, allowed, charged: all && allowed && cost > 0 };
-            with_algorithm!(&seat.plan, algorithm => held.settle(algorithm, seat, now, verdict))
+            let (answer, at) =
+                with_algorithm!(&seat.plan, algorithm => held.settle(algorithm, seat, now, verdict));
+            // What is taken from an overflow budget is not to be refunded: others use it too.
+            note(at.filter(|_| !seat.overflows()));
+            answer
         });
         let answers = answers.collect();
         held.end(&seats, checks, now);
@@ -278,6 +300,18 @@ impl Embedded {
             let expiry = self.expiry(now, algorithm.answer(used.as_ref(), now, look), false);
             let unused = algorithm.charge(None, now.saturating_sub(LONG_AGO_NS), 0);
             A::insert(&mut shard, id, unused, expiry.at());
+        }
+    }
+
+    /// Refunds one charge, if the key still has its entry.
+    fn refund_one<A: Kept>(&self, algorithm: &A, id: Id, now: Instant, charge: Charge) {
+        let Some(mut shard) = self.shard(id).map(Mutex::lock) else { return };
+        let refund = A::visit(&mut shard, id, |state| {
+            let refund = state.as_mut().map(|state| algorithm.refund(state, now, charge));
+            (refund, Expiry::NotBefore(0))
+        });
+        if refund.flatten() == Some(Refund::Unused) && shard.remove(id) {
+            self.release(&[id.rule()]);
         }
     }
 
@@ -389,6 +423,9 @@ impl Embedded {
         if charged { Expiry::Set(at) } else { Expiry::NotBefore(at) }
     }
 }
+
+/// An answer, and when the check was charged, if it was.
+type Judged = (Answer, Option<Instant>);
 
 /// Where a check is decided.
 #[derive(Debug)]
@@ -508,7 +545,7 @@ impl Held<'_> {
         seat: &Seat,
         now: Instant,
         verdict: Verdict,
-    ) -> Answer {
+    ) -> Judged {
         let store = self.store;
         if let Some(overflow) = &mut self.overflow
             && seat.overflows()
@@ -522,15 +559,16 @@ impl Held<'_> {
                 // Another check of the list may have been what the budget had no more for.
                 answer.retry_after_ms = answer.retry_after_ms.map(|ms| ms.max(1));
             }
-            (answer, store.expiry(now, answer, verdict.charged))
+            let at = state.as_ref().filter(|_| verdict.charged).map(A::charged_at);
+            ((answer, at), store.expiry(now, answer, verdict.charged))
         };
         if let Some((table, id)) = self.table(seat)
-            && let Some(answer) = A::visit(table, id, settle)
+            && let Some(judged) = A::visit(table, id, settle)
         {
-            return answer;
+            return judged;
         }
         let mut state = self.state_of_new(algorithm, seat, now);
-        let (answer, expiry) = settle(&mut state);
+        let (judged, expiry) = settle(&mut state);
         // A refused call leaves nothing behind.
         let state = state.filter(|_| verdict.charged);
         match (state, self.table(seat)) {
@@ -538,7 +576,7 @@ impl Held<'_> {
             _ if seat.place == Place::New => store.release(&[seat.id.rule()]),
             _ => {}
         }
-        answer
+        judged
     }
 
     /// Unlocks, and counts and logs what found no place.
@@ -583,11 +621,35 @@ impl Drop for Embedded {
 
 impl Store for Embedded {
     fn decide_now(&self, checks: &[Check<'_>]) -> Option<Result<Answers, StoreError>> {
-        Some(self.decide_list(checks))
+        Some(self.decide_list(checks, |_| {}))
     }
 
     fn decide<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
-        Box::pin(async move { self.decide_list(checks) })
+        Box::pin(async move { self.decide_list(checks, |_| {}) })
+    }
+
+    fn charge_now(&self, checks: &[Check<'_>]) -> Option<Result<(Answers, Charges), StoreError>> {
+        let mut charges = Charges::new();
+        let answers = self.decide_list(checks, |at| charges.push(at));
+        Some(answers.map(|answers| (answers, charges)))
+    }
+
+    fn charge<'a>(
+        &'a self,
+        checks: &'a [Check<'a>],
+    ) -> BoxFuture<'a, Result<(Answers, Charges), StoreError>> {
+        Box::pin(async move { self.charge_now(checks).unwrap_or(Err(StoreError::Reply)) })
+    }
+
+    fn refund(&self, charged: &[Charged<'_>]) {
+        let now = self.clock.now_ns();
+        for Charged { check, at, in_line } in charged {
+            let Ok(plan) = check.plan(Resolution::Nanos) else { continue };
+            let charge = Charge { at: *at, cost: check.permits(), in_line: *in_line };
+            with_algorithm!(&plan, algorithm => {
+                self.refund_one(algorithm, key_id(check), now, charge);
+            });
+        }
     }
 
     fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {

@@ -23,26 +23,31 @@ use super::node::Request;
 use super::refusers::Mark;
 use super::slot::Slot;
 use super::{reply, script};
-use crate::algo::Answer;
+use crate::algo::{self, Answer};
 use crate::driver;
 use crate::error::StoreError;
 use crate::rule::Check;
-use crate::store::Answers;
+use crate::store::{Answers, Charges};
 
 /// How long giving back may take. Nobody waits for it longer than for the decision, but it is done
 /// also when the caller has gone.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Decides checks, wherever they lie.
-pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
+pub(super) async fn decide(
+    store: &Redis,
+    checks: &[Check<'_>],
+) -> Result<(Answers, Charges), StoreError> {
     let parts = match checks {
         // Nearly all calls, which need not be sorted.
         [_] => SmallVec::new(),
         checks => by_slot(store, checks),
     };
     if parts.len() <= 1 {
-        return reply::answers(&store.together(checks).await?, checks);
+        let reply = store.together(checks).await?;
+        return Ok((reply::answers(&reply, checks)?, reply::charges(&reply, checks)?));
     }
+    let mut charges: Charges = checks.iter().map(|_| None).collect();
     let started = Instant::now();
     let mut charged = Charged { servers: store.servers()?, requests: Vec::new() };
     let mut answers: SmallVec<[Option<_>; 4]> = checks.iter().map(|_| None).collect();
@@ -53,11 +58,14 @@ pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answer
         let reply = store.together(&part).await?;
         let told = reply::answers(&reply, &part)?;
         refused = part.iter().zip(&told).any(|(check, told)| !told.allowed && !check.is_shadow());
-        let charges = reply::charges(&reply, &part)?;
-        for (((place, mark), answer), charge) in places.iter().zip(told).zip(charges) {
+        let of_part = reply::charges(&reply, &part)?;
+        for (((place, mark), answer), charge) in places.iter().zip(told).zip(of_part) {
             store.refusers.note(*mark, !answer.allowed);
             if let Some(instant) = charge {
                 charged.add(store, *place, checks, instant)?;
+            }
+            if let Some(slot) = charges.get_mut(*place) {
+                *slot = charge;
             }
             if let Some(slot) = answers.get_mut(*place) {
                 *slot = Some(answer);
@@ -69,7 +77,7 @@ pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answer
     }
     if !refused {
         charged.requests.clear();
-        return Ok(answers.into_iter().flatten().collect());
+        return Ok((answers.into_iter().flatten().collect(), charges));
     }
 
     // The refusal stands. What is left of the others, now that they are given back or because they
@@ -87,7 +95,9 @@ pub(super) async fn decide(store: &Redis, checks: &[Check<'_>]) -> Result<Answer
     };
     driver::with_deadline(left, waiting).await?;
     let all = checks.iter().zip(answers);
-    all.map(|(check, answer)| answer.map_or_else(|| reply::unused(check), Ok)).collect()
+    let answers: Result<Answers, StoreError> =
+        all.map(|(check, answer)| answer.map_or_else(|| reply::unused(check), Ok)).collect();
+    Ok((answers?, checks.iter().map(|_| None).collect()))
 }
 
 /// The checks that lie in one slot.
@@ -137,10 +147,11 @@ impl Charged<'_> {
         store: &Redis,
         place: usize,
         checks: &[Check<'_>],
-        instant: [u8; 8],
+        instant: algo::Instant,
     ) -> Result<(), StoreError> {
         if let Some(check) = checks.get(place) {
-            let request = script::give_back(store.names(), store.now_us(), check, instant)?;
+            let at = instant.to_le_bytes();
+            let request = script::give_back(store.names(), store.now_us(), check, at, false)?;
             self.requests.push((place, request));
         }
         Ok(())
@@ -186,15 +197,19 @@ async fn give_back(servers: &Servers, request: &Request) {
     let _ = timeout(PATIENCE, servers.run(request)).await;
 }
 
+/// Gives charges back, without waiting for it.
+pub(super) fn undo(servers: &Arc<Servers>, requests: impl IntoIterator<Item = Request>) {
+    let Ok(driver) = driver::handle() else { return };
+    for request in requests {
+        let servers = servers.clone();
+        driver.spawn(async move { give_back(&servers, &request).await });
+    }
+}
+
 impl Drop for Charged<'_> {
     fn drop(&mut self) {
-        if self.requests.is_empty() {
-            return;
-        }
-        let Ok(driver) = driver::handle() else { return };
-        for (_, request) in self.requests.drain(..) {
-            let servers = self.servers.clone();
-            driver.spawn(async move { give_back(&servers, &request).await });
+        if !self.requests.is_empty() {
+            undo(self.servers, self.requests.drain(..).map(|(_, request)| request));
         }
     }
 }

@@ -34,7 +34,7 @@ use self::node::Node;
 use self::place::Place;
 use self::refusers::Refusers;
 pub(crate) use self::tls::Tls;
-use super::{Answers, BoxFuture, Store};
+use super::{Answers, BoxFuture, Charged, Charges, Store};
 use crate::clock::Clock;
 use crate::error::{ConfigError, StoreError};
 use crate::process::PerProcess;
@@ -155,10 +155,33 @@ impl Store for Redis {
     fn decide<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
         Box::pin(async move {
             if let Servers::Cluster(_) = &**self.servers()? {
-                return in_order::decide(self, checks).await;
+                return Ok(in_order::decide(self, checks).await?.0);
             }
             reply::answers(&self.together(checks).await?, checks)
         })
+    }
+
+    fn charge<'a>(
+        &'a self,
+        checks: &'a [Check<'a>],
+    ) -> BoxFuture<'a, Result<(Answers, Charges), StoreError>> {
+        Box::pin(async move {
+            if let Servers::Cluster(_) = &**self.servers()? {
+                return in_order::decide(self, checks).await;
+            }
+            let reply = self.together(checks).await?;
+            Ok((reply::answers(&reply, checks)?, reply::charges(&reply, checks)?))
+        })
+    }
+
+    fn refund(&self, charged: &[Charged<'_>]) {
+        let request = |Charged { check, at, in_line }: &Charged<'_>| {
+            script::give_back(self.names(), self.now_us(), check, at.to_le_bytes(), *in_line).ok()
+        };
+        // Those of a process that was forked off have charged nothing.
+        if let Ok(servers) = self.servers() {
+            in_order::undo(servers, charged.iter().filter_map(request));
+        }
     }
 
     fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {

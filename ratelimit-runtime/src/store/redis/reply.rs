@@ -11,7 +11,7 @@ use crate::algo::{
 };
 use crate::error::StoreError;
 use crate::rule::Check;
-use crate::store::Answers;
+use crate::store::{Answers, Charges};
 
 type Result<T> = core::result::Result<T, StoreError>;
 
@@ -30,17 +30,15 @@ pub(super) fn answers(reply: &Value, checks: &[Check<'_>]) -> Result<Answers> {
 }
 
 /// For each check that was charged, the instant at which it was: what giving it back needs.
-pub(super) fn charges(
-    reply: &Value,
-    checks: &[Check<'_>],
-) -> Result<SmallVec<[Option<[u8; 8]>; 1]>> {
+pub(super) fn charges(reply: &Value, checks: &[Check<'_>]) -> Result<Charges> {
     let records = records(reply, checks.len())?;
     let charge =
         checks.iter().zip(&records).all(|(check, record)| record.admitted || check.is_shadow());
     let instant = |(check, record): (&Check<'_>, &Record<'_>)| {
         // Every state begins with it.
         let charged = charge && record.admitted && check.permits() > 0;
-        record.state.0.first().copied().filter(|_| charged)
+        let first = record.state.0.first().filter(|_| charged);
+        first.copied().map(Instant::from_le_bytes)
     };
     Ok(checks.iter().zip(&records).map(instant).collect())
 }

@@ -1,0 +1,148 @@
+//! The place of a call that was admitted and does not run yet.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use smallvec::SmallVec;
+
+use super::{Limiter, admit};
+use crate::decision::{Decision, Degraded};
+use crate::error::{RateLimitError, StoreError};
+use crate::rule::Check;
+use crate::store::{Answers, Charged, Charges};
+use crate::telemetry;
+
+/// The checks of a call that borrows nothing.
+pub(crate) type Checks = SmallVec<[Check<'static>; 1]>;
+
+/// What an admitted call was charged, until it runs: dropped before, its caller has left, and the
+/// charge is refunded.
+#[derive(Debug)]
+#[must_use = "a place that is dropped is refunded"]
+pub(crate) struct Place {
+    limiter: Limiter,
+    checks: Checks,
+    charges: Charges,
+    /// How long each check says to wait.
+    delays: SmallVec<[Duration; 1]>,
+    /// Whether the fallback decided.
+    is_local: bool,
+    /// How long the call waits for its turn, from so many nanoseconds of the limiter's clock on.
+    delay: Duration,
+    since_ns: i64,
+    /// A copy in the child of a fork has nothing to refund.
+    process: u32,
+}
+
+impl Limiter {
+    /// Decides checks of a call that waits for its turn, if that takes no waiting. There is no place
+    /// if the call may run at once.
+    pub(crate) fn enter_now(
+        &self,
+        checks: &[Check<'static>],
+    ) -> Option<Result<Option<Place>, RateLimitError>> {
+        let applied = match self.validated(checks) {
+            Ok(applied) if applied.is_empty() => return Some(Ok(None)),
+            Ok(applied) => applied,
+            Err(mistake) => return Some(Err(self.invalid(checks, mistake))),
+        };
+        let charged = self.shared.store.charge_now(&applied)?;
+        Some(self.entered(&applied, charged).map(|(decision, charges)| {
+            let waits = !decision.delay().is_zero();
+            waits.then(|| Place::new(self, applied.into_owned().into(), &decision, charges, true))
+        }))
+    }
+
+    /// Decides checks, after [`enter_now`](Self::enter_now) or
+    /// [`check_all_now`](Self::check_all_now) gave `None` for them.
+    pub(crate) async fn enter_later(
+        &self,
+        checks: Checks,
+        waits: bool,
+    ) -> Result<Place, RateLimitError> {
+        let applied = self.applied(&checks);
+        let asking = telemetry::Asking::new();
+        let charged = self.in_time(self.shared.store.charge(&applied)).await;
+        let took = asking.ended(&charged);
+        self.shared.latency.note(took, self.shared.deadline, &charged);
+        let (decision, charges) = self.entered(&applied, charged)?;
+        let filtered = match applied {
+            Cow::Owned(checks) => Some(checks),
+            Cow::Borrowed(_) => None,
+        };
+        let checks = filtered.map_or(checks, Into::into);
+        Ok(Place::new(self, checks, &decision, charges, waits))
+    }
+
+    fn entered(
+        &self,
+        checks: &[Check<'_>],
+        charged: Result<(Answers, Charges), StoreError>,
+    ) -> Result<(Decision, Charges), RateLimitError> {
+        let (decision, charges) = self.conclude(checks, charged)?;
+        Ok((admit(decision)?, charges))
+    }
+}
+
+impl Place {
+    fn new(
+        limiter: &Limiter,
+        checks: Checks,
+        decision: &Decision,
+        charges: Charges,
+        waits: bool,
+    ) -> Self {
+        let delay = |delay: Duration| if waits { delay } else { Duration::ZERO };
+        Self {
+            checks,
+            charges,
+            delays: decision.outcomes().iter().map(|outcome| delay(outcome.delay)).collect(),
+            is_local: decision.degraded() == Some(Degraded::Local),
+            delay: delay(decision.delay()),
+            since_ns: limiter.shared.clock.now_ns(),
+            process: std::process::id(),
+            limiter: limiter.clone(),
+        }
+    }
+
+    /// Whether the call may run at once.
+    pub(crate) fn is_due(&self) -> bool {
+        self.delay.is_zero()
+    }
+
+    /// The call runs: nothing is refunded any more.
+    pub(crate) fn take(mut self) {
+        self.charges.clear();
+    }
+
+    /// Waits for the turn.
+    pub(crate) async fn turn(self) {
+        self.limiter.sleep(self.delay).await;
+        self.take();
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.charges.iter().all(Option::is_none) || self.process != std::process::id() {
+            return;
+        }
+        let shared = &self.limiter.shared;
+        let waited = shared.clock.now_ns().saturating_sub(self.since_ns);
+        let waited = Duration::from_nanos(u64::try_from(waited).unwrap_or(0));
+        if !self.is_due() && waited >= self.delay {
+            // It has had its turn.
+            return;
+        }
+        let all = self.checks.iter().zip(&self.charges).zip(&self.delays);
+        let charged = all.filter_map(|((check, at), delay)| {
+            Some(Charged { check: check.clone(), at: (*at)?, in_line: waited < *delay })
+        });
+        let charged: SmallVec<[Charged<'_>; 1]> = charged.collect();
+        if self.is_local {
+            shared.fallback.refund(&charged);
+        } else {
+            shared.store.refund(&charged);
+        }
+    }
+}
