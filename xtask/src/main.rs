@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line program")]
 
+mod attack;
 mod bless;
 mod ci;
 mod cmd;
@@ -15,6 +16,7 @@ mod gate;
 mod install;
 mod lua;
 mod packages;
+mod roundtrips;
 mod servers;
 mod soak;
 mod steps;
@@ -39,6 +41,10 @@ Usage: cargo xtask COMMAND
   servers [DIR]     unpack Redis 8.0 and Valkey 8.1 into DIR (default: .servers)
   vectors [DIR] [--store arithmetic|embedded|redis://...]
                     run a folder of vector files (default: tests/vectors)
+  roundtrips [--times N]
+                    what a decision takes at some distance from Redis: docs/reliability.md
+  attack [--seconds N] [--only closing|grpc|keys|line]
+                    a minute each of what strangers may do to a service: docs/reliability.md
   soak [--seconds N] [--seed N] [--only server|sentinel|cluster]
                     ten minutes of load on Redis while things happen to it: docs/reliability.md
   fuzz [--runs N] [--seed N]
@@ -55,6 +61,8 @@ enum Chore {
     Ci,
     Servers { dir: Option<OsString> },
     Vectors { args: Vec<OsString> },
+    Roundtrips { args: Vec<OsString> },
+    Attack { args: Vec<OsString> },
     Soak { args: Vec<OsString> },
     Fuzz { runs: u64, seed: Option<u32> },
     Bless,
@@ -73,6 +81,8 @@ fn main() -> ExitCode {
         Chore::Ci => ci::run(),
         Chore::Servers { dir } => servers::run(dir),
         Chore::Vectors { args } => vectors::run(args),
+        Chore::Roundtrips { args } => roundtrips::run(args),
+        Chore::Attack { args } => attack::run(args),
         Chore::Soak { args } => soak::run(args),
         Chore::Fuzz { runs, seed } => fuzz::run(runs, seed),
         Chore::Bless => bless::run(),
@@ -102,9 +112,11 @@ fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
         "ci" => Chore::Ci,
         "servers" => Chore::Servers { dir: dir(&mut parser)? },
         // The runner of the vectors reads its own arguments.
-        "vectors" => Chore::Vectors { args: parser.raw_args().map_err(|e| usage(&e))?.collect() },
-        // And so does the soak.
-        "soak" => Chore::Soak { args: parser.raw_args().map_err(|e| usage(&e))?.collect() },
+        "vectors" => Chore::Vectors { args: rest(&mut parser)? },
+        // And so do these.
+        "roundtrips" => Chore::Roundtrips { args: rest(&mut parser)? },
+        "attack" => Chore::Attack { args: rest(&mut parser)? },
+        "soak" => Chore::Soak { args: rest(&mut parser)? },
         "fuzz" => fuzz_args(&mut parser)?,
         "bless" => Chore::Bless,
         "lint-lua" => Chore::LintLua,
@@ -117,6 +129,11 @@ fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
         Some(Short('h') | Long("help")) => Ok(Chore::Help),
         Some(extra) => Err(usage(&extra.unexpected())),
     }
+}
+
+/// All that is left.
+fn rest(parser: &mut lexopt::Parser) -> Result<Vec<OsString>> {
+    Ok(parser.raw_args().map_err(|e| usage(&e))?.collect())
 }
 
 fn fuzz_args(parser: &mut lexopt::Parser) -> Result<Chore> {

@@ -18,6 +18,14 @@ const GAP: u64 = SECOND / 2;
 /// Within so long after a fault, its outage is over.
 const RECOVERY: u64 = 3 * SECOND;
 
+/// When the server is 20 ms away, a call of a process that is late by less is answered before its
+/// deadline.
+const LATE: u64 = 20_000;
+
+/// One of so many calls that are to be served may be decided without the server: servers and proxies
+/// are late as well, and nobody counts that.
+const UNSERVED: u64 = 200;
+
 /// How much longer after its second a key may be called, by a call that began in it.
 const OVERHANG: u64 = SECOND / 5;
 
@@ -79,6 +87,7 @@ pub(crate) fn phase(phase: &Phase) -> Verdict {
         verdict.count(call);
     }
     for (place, fault) in phase.faults.iter().enumerate() {
+        verdict.failures.extend(unserved(phase, fault));
         let until = phase.faults.get(place + 1).map_or(u64::MAX, |next| next.begun);
         verdict.faults.push(outcome(phase, fault, until));
     }
@@ -205,6 +214,16 @@ fn promotion(faults: &[Fault], second: u64) -> Option<usize> {
     faults.iter().position(touches)
 }
 
+/// Whether calls were decided without a server that was there.
+fn unserved(phase: &Phase, fault: &Fault) -> Option<String> {
+    let during = |call: &&Call| fault.begun <= call.start && call.end() <= fault.cured;
+    let calls = || phase.reports.calls.iter().flatten().filter(during);
+    let all = calls().count() as u64;
+    let without = calls().filter(|call| call.degraded.is_some() && call.late < LATE).count() as u64;
+    (fault.is_served && without * UNSERVED > all)
+        .then(|| format!("{}: {without} of {all} calls without the server", fault.kind))
+}
+
 fn outcome(phase: &Phase, fault: &Fault, until: u64) -> Outcome {
     let Fault { kind, begun, cured, promotions, .. } = *fault;
     let mut outcome = Outcome { kind, lasted: cured - begun, promotions, ..Outcome::default() };
@@ -274,7 +293,8 @@ mod tests {
     }
 
     fn promotion_at(begun: u64) -> Fault {
-        Fault { kind: "test", begun, cured: begun, settled: begun + SECOND, promotions: 1 }
+        let settled = begun + SECOND;
+        Fault { kind: "test", begun, cured: begun, settled, promotions: 1, is_served: false }
     }
 
     #[test]
@@ -291,6 +311,24 @@ mod tests {
         assert_eq!((touched.faults[0].excess, touched.failures.len()), (1, 0));
         let much_later = seen(above, vec![promotion_at(12 * SECOND)]);
         assert_eq!(much_later.failures.len(), 1);
+    }
+
+    #[test]
+    fn a_server_that_is_there_serves() {
+        let wrong = |calls: &[Call], is_served| {
+            let fault = Fault { cured: SECOND, promotions: 0, is_served, ..promotion_at(0) };
+            let reports = crate::crew::Reports { calls: vec![calls.to_vec()], wrong: Vec::new() };
+            let looks = crate::expiry::Looks::default();
+            unserved(&Phase { name: "test", faults: Vec::new(), reports, looks }, &fault).is_some()
+        };
+        let mut calls: Vec<Call> = (0..300).map(|i| call(i * 1_000, false)).collect();
+        calls[7] = call(7_000, true);
+        assert!(!wrong(&calls, true));
+        calls[8] = call(8_000, true);
+        assert!(wrong(&calls, true));
+        assert!(!wrong(&calls, false));
+        calls[8].late = LATE;
+        assert!(!wrong(&calls, true));
     }
 
     #[test]

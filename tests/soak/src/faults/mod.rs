@@ -43,11 +43,17 @@ pub(crate) struct Kind<S> {
     /// How long it takes, about, until everything is in order.
     takes: Duration,
     inflict: fn(&mut S, &mut Rng),
+    is_served: bool,
 }
 
 impl<S> Kind<S> {
     const fn new(name: &'static str, takes_ms: u64, inflict: fn(&mut S, &mut Rng)) -> Self {
-        Self { name, takes: Duration::from_millis(takes_ms), inflict }
+        Self { name, takes: Duration::from_millis(takes_ms), inflict, is_served: false }
+    }
+
+    /// Calls are decided by the server all the time.
+    const fn served(self) -> Self {
+        Self { is_served: true, ..self }
     }
 }
 
@@ -62,6 +68,8 @@ pub(crate) struct Fault {
     pub(crate) settled: u64,
     /// Replicas that became primaries.
     pub(crate) promotions: usize,
+    /// Whether calls are to be decided by the server meanwhile.
+    pub(crate) is_served: bool,
 }
 
 /// Lets one thing after the other happen, for about so long.
@@ -109,7 +117,14 @@ fn fault<S: Stage>(stage: &mut S, kind: &Kind<S>, rng: &mut Rng) -> Fault {
     (kind.inflict)(stage, rng);
     let cured = now();
     stage.settle();
-    Fault { kind: kind.name, begun, cured, settled: now(), promotions: 0 }
+    Fault {
+        kind: kind.name,
+        begun,
+        cured,
+        settled: now(),
+        promotions: 0,
+        is_served: kind.is_served,
+    }
 }
 
 /// From 0.2 to 1.5 seconds.

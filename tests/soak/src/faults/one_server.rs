@@ -49,6 +49,14 @@ impl Stage for OneServer {
             second();
             stage.proxy.pass();
         }),
+        // Half of it each way.
+        Kind::<Self>::new("20 ms away", 3000, |stage, _| {
+            stage.proxy.requests().delay(Duration::from_millis(10));
+            stage.proxy.replies().delay(Duration::from_millis(10));
+            thread::sleep(Duration::from_secs(3));
+            stage.proxy.pass();
+        })
+        .served(),
         Kind::new("connections half-open", 1000, |stage, _| {
             stage.proxy.lose();
             second();
