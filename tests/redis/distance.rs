@@ -385,7 +385,7 @@ fn calls_that_find_a_script_missing_share_its_upload() {
 fn a_new_primary_has_the_scripts() {
     let (old, new) = (Server::start(Flavor::Installed), Server::start(Flavor::Installed));
     let proxy = Proxy::to(old.port());
-    let limiter = connected(limiter(proxy.url()));
+    let limiter = connected(limiter(proxy.url()).deadline(secs(10)));
     assert_eq!((scripts_on(&old), scripts_on(&new)), (ALL, 0));
     proxy.point_to(new.port());
     proxy.cut();
