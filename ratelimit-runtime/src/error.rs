@@ -3,6 +3,7 @@
 //! Nothing here ever holds a key, an address with credentials or another value of a user.
 
 mod number;
+mod redis;
 
 use std::panic::Location;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use crate::decision::{Decision, Outcome};
 
 pub use self::number::InvalidNumber;
 pub(crate) use self::number::{Argument, Fault};
+pub use self::redis::{InvalidCertificates, InvalidPasswordFile, InvalidUrl};
 
 /// Why the body of a limited function did not run.
 ///
@@ -302,17 +304,17 @@ pub enum ConfigError {
         at: Option<&'static Location<'static>>,
     },
     /// `RATELIMIT_REDIS_URL` or a URL given in code is not a Redis URL.
-    #[error(
-        "the Redis URL is not valid: expected redis://[user:password@]host[:port][/database], \
-         redis+sentinel://host,host/name or redis+cluster://host,host"
-    )]
-    RedisUrl,
+    #[error("the Redis URL is not valid: {0}")]
+    RedisUrl(InvalidUrl),
     /// A `rediss` URL, or certificates, and the crate is built without its `tls` feature.
     #[error("Redis is to be reached over TLS, but the `tls` feature of ratelimit-kit is off")]
     NoTlsFeature,
-    /// Certificates that cannot be read.
-    #[error("the certificates for Redis cannot be read: expected PEM")]
-    Certificates,
+    /// A file with a password for Redis that cannot be used.
+    #[error("the file with the password for Redis {0}")]
+    PasswordFile(InvalidPasswordFile),
+    /// Certificates for Redis that cannot be used.
+    #[error("the certificates for Redis cannot be used: {0}")]
+    Certificates(InvalidCertificates),
     /// A Redis URL is given, and the crate is built without its `redis` feature.
     #[error("a Redis URL is given, but the `redis` feature of ratelimit-kit is off")]
     NoRedisFeature,

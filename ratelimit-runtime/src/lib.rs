@@ -41,7 +41,8 @@ pub use clock::{Clock, ManualClock};
 pub use context::{Context, ContextBuilder};
 pub use decision::{Decision, Degraded, Outcome};
 pub use error::{
-    ConfigError, InvalidNumber, Mistake, RateLimitError, Refusal, StoreError, Unavailable,
+    ConfigError, InvalidCertificates, InvalidNumber, InvalidPasswordFile, InvalidUrl, Mistake,
+    RateLimitError, Refusal, StoreError, Unavailable,
 };
 pub use event::{LimitEvent, LimitEventKind};
 #[cfg(feature = "actix")]
@@ -53,5 +54,7 @@ pub use limiter::{Limiter, LimiterBuilder};
 pub use reject::FromRateLimitError;
 pub use rule::{Algorithm, Check, Mode, OnError, Rate, Rule};
 pub use store::Store;
+#[cfg(feature = "redis")]
+pub use store::redis::Credentials;
 #[cfg(feature = "tower")]
 pub use web::{Answers, Body, ClientIp, Fields, RateLimitLayer, Request};

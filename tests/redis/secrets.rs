@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
-use ratelimit_kit::{Check, Limiter, OnError, RateLimitError};
+use ratelimit_kit::{Check, Credentials, Limiter, OnError, RateLimitError};
 use test_support::{Flavor, Link, Log, Node, Reply, Server, Stub};
 
 use crate::calls::{block_on, window};
@@ -118,4 +118,55 @@ fn shown(error: &dyn Error) -> String {
         source = error.source();
     }
     all
+}
+
+/// Whatever the way in which servers are named, and whatever the password: it is in no value that can
+/// be shown, neither as it is nor as it stands in the URL. Of a URL that is wrong the part is named.
+#[test]
+fn b108_no_value_shows_a_password_and_errors_name_the_wrong_part() {
+    // All of `@ : / # % !`, as they are and as they are written.
+    const PLAIN: &str = "S3cr3t@:/#%!";
+    const WRITTEN: &str = "S3cr3t%40%3A%2F%23%25!";
+    let hides = |text: &str| {
+        for secret in [PLAIN, WRITTEN, "S3cr3t", "0ther"] {
+            assert!(!text.contains(secret), "{secret} in\n{text}");
+        }
+    };
+    for url in [
+        format!("redis://app:{WRITTEN}@127.0.0.1:1/2"),
+        format!(
+            "redis+sentinel://app:{WRITTEN}@127.0.0.1:1,127.0.0.1:2/main?sentinel_password=0ther"
+        ),
+        format!("redis+cluster://app:{WRITTEN}@127.0.0.1:1,127.0.0.1:2,127.0.0.1:3"),
+        format!("unix:///nowhere?user=app&pass={WRITTEN}"),
+        #[cfg(feature = "tls")]
+        format!("rediss://app:{WRITTEN}@127.0.0.1:1"),
+    ] {
+        let credentials = Credentials::new("app", PLAIN);
+        hides(&format!("{credentials:?} {credentials:#?}"));
+        let builder = Limiter::builder()
+            .redis(&url)
+            .key_secret(PLAIN)
+            .redis_sentinel_credentials(move || Some(credentials.clone()));
+        hides(&format!("{builder:?} {builder:#?}"));
+        let limiter = builder.build().unwrap_or_else(|error| panic!("{url}: {error}"));
+        hides(&format!("{limiter:?} {limiter:#?}"));
+        let error = block_on(limiter.ready()).unwrap_err();
+        hides(&shown(&error));
+    }
+    for (url, named) in [
+        ("redis://app:pw1S3cr3t@host:notaport", "port"),
+        ("redis//app:pw2S3cr3t@host", "must begin with redis://"),
+        ("redis://app:S3cr3t#x@host", "`#` in a user, password or path is written %23"),
+        ("redis://app:S3cr3t/x@host", "`/` in a user, password or path is written %2F"),
+        ("redis+cluster://app:S3cr3t@a,b:S3cr3t,c", "port of host 2 of 3"),
+        ("redis+sentinel://app:S3cr3t@a", "name of the primary"),
+        ("redis://app:S3cr3t@host/S3cr3t", "database"),
+    ] {
+        let error = Limiter::builder().redis(url).build().unwrap_err();
+        assert!(error.to_string().contains(named), "{url}: {error}");
+        let said = shown(&error);
+        hides(&said);
+        assert!(!said.contains("app:"), "{said}");
+    }
 }

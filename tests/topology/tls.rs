@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use ratelimit_kit::{Check, Limiter, LimiterBuilder, Rule, StoreError};
-use test_support::{Cluster, Flavor, Proxy, Server, Tls};
+use rustls::crypto::{CryptoProvider, ring};
+use test_support::{Cluster, Flavor, Link, Node, Proxy, Server, Tls, unique};
 
 use crate::algorithms::{HOUR, Kind, ms, rule, secs};
 use crate::calls::{Call, Told};
-use crate::ground::alone;
+use crate::ground::{alone, until};
 use crate::stage::{block_on, on};
 
 fn five() -> Rule {
@@ -130,4 +131,107 @@ fn a_cluster_over_tls() {
     }
     let error = why(on(cluster.tls_url()).redis_roots(Tls::new().ca_pem())).to_string();
     assert!(error.contains("certificate"), "{error}");
+}
+
+/// Which cryptography a process uses is for the application to say, before or after it has a limiter.
+/// In processes of their own, since they can say it once.
+#[test]
+fn b134_the_choice_of_cryptography_stays_the_applications() {
+    if let Some(link) = Link::attach() {
+        return b134_node(link);
+    }
+    let _alone = alone();
+    let tls = Tls::new();
+    let server = Server::builder(Flavor::Redis8).tls(&tls).start();
+    let sentinels = format!("rediss+sentinel://localhost:{}/main", server.tls_port());
+    let cluster = Cluster::of(&Server::builder(Flavor::Redis8).tls(&tls));
+    for url in [server.tls_url(), cluster.tls_url(), sentinels] {
+        for order in ["before", "after", "never"] {
+            let mut node =
+                Node::start("tls::b134_the_choice_of_cryptography_stays_the_applications");
+            for line in [order, &url, tls.ca_file().to_str().unwrap()] {
+                node.send(line);
+            }
+            assert_eq!(node.recv(), "the choice was the application's", "{order}: {url}");
+        }
+    }
+}
+
+fn b134_node(mut link: Link) {
+    let [order, url, roots] = [(); 3].map(|()| link.recv().unwrap());
+    // Not the product's: it knows one suite only.
+    let own = || {
+        let mut provider = ring::default_provider();
+        provider.cipher_suites.truncate(1);
+        provider
+    };
+    if order == "before" {
+        own().install_default().unwrap();
+    }
+    let limiter = on(url.clone()).redis_roots_file(roots).build().unwrap();
+    let ready = block_on(limiter.ready());
+    if url.contains("sentinel") {
+        // It is none, but it was spoken to.
+        let error = ready.unwrap_err();
+        assert!(matches!(error, StoreError::Server { .. }), "{error:?}");
+    } else {
+        ready.unwrap();
+        assert_eq!(told(&limiter), Told::Admitted);
+    }
+    match order.as_str() {
+        "before" => assert_eq!(CryptoProvider::get_default().unwrap().cipher_suites.len(), 1),
+        "after" => own().install_default().unwrap(),
+        _ => assert!(CryptoProvider::get_default().is_none()),
+    }
+    link.send("the choice was the application's");
+}
+
+/// Files are read for every connection: what they hold may change.
+#[test]
+fn certificates_in_files_may_be_renewed() {
+    let (old, new) = (Tls::new(), Tls::new());
+    let folder = std::env::temp_dir();
+    let file = |name: &str| folder.join(unique(name));
+    let (roots, certificate, key) = (file("roots"), file("certificate"), file("key"));
+    let write = |tls: &Tls| {
+        std::fs::write(&roots, tls.ca_pem()).unwrap();
+        std::fs::write(&certificate, tls.client_pem()).unwrap();
+        std::fs::write(&key, tls.client_key_pem()).unwrap();
+    };
+    write(&old);
+    let strict = Server::builder(Flavor::Installed).tls(&new).option("tls-auth-clients", "yes");
+    let strict = strict.start();
+    let limiter = on(strict.tls_url())
+        .redis_roots_file(&roots)
+        .redis_identity_files(&certificate, &key)
+        .build()
+        .unwrap();
+    let error = block_on(limiter.ready()).unwrap_err().to_string();
+    assert!(error.contains("certificate"), "{error}");
+    // A certificate that does not fit is not tried over and over, and a new one soon.
+    std::thread::sleep(secs(4));
+    write(&new);
+    until(secs(3), "the new certificates are used", || told(&limiter) == Told::Admitted);
+    for file in [&roots, &certificate, &key] {
+        std::fs::remove_file(file).unwrap();
+    }
+    let error = on(strict.tls_url()).redis_roots_file(&roots).build().unwrap_err().to_string();
+    assert!(error.contains("the file with the root certificates cannot be read"), "{error}");
+    let builder = on(strict.tls_url()).redis_identity(old.client_pem(), new.client_key_pem());
+    let error = builder.build().unwrap_err().to_string();
+    assert!(error.contains("the client's key does not fit its certificate"), "{error}");
+}
+
+/// A certificate that does not fit is tried at 0, 1 and 3 s.
+#[test]
+fn a_wrong_certificate_is_tried_rarely() {
+    let tls = Tls::new();
+    let server = Server::builder(Flavor::Installed).tls(&tls).start();
+    let proxy = Proxy::to(server.tls_port());
+    let url = format!("rediss://localhost:{}/", proxy.port());
+    let limiter = on(url).redis_roots(Tls::new().ca_pem()).build().unwrap();
+    block_on(limiter.ready()).unwrap_err();
+    std::thread::sleep(secs(3));
+    let made = proxy.connections().len();
+    assert!((2..=4).contains(&made), "{made} connections");
 }

@@ -3,20 +3,26 @@
 use std::env;
 use std::fmt;
 use std::num::NonZeroU32;
+#[cfg(feature = "tls")]
+use std::path::Path;
+#[cfg(feature = "redis")]
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[cfg(feature = "redis")]
-use super::environment::REDIS_CA;
 use super::environment::{Bytes, REDIS_URL, Settings, check_prefix, wrong};
+#[cfg(feature = "redis")]
+use super::environment::{REDIS_CA, REDIS_PASSWORD_FILE, REDIS_SENTINEL_PASSWORD_FILE};
 use super::start::{ChosenBy, Start};
 use super::{Events, Fallback, Latency, Limiter, OutageLog, Shared};
 use crate::clock::Clock;
 use crate::error::ConfigError;
 use crate::event::LimitEvent;
 use crate::rule::{Mode, OnError};
+#[cfg(feature = "tls")]
+use crate::store::redis::Pem;
 #[cfg(feature = "redis")]
-use crate::store::redis::{Naming, Reach, Redis, Tls};
+use crate::store::redis::{Credentials, Naming, Provider, Reach, Redis, Tls};
 use crate::store::{Embedded, Store};
 
 /// Which store decides.
@@ -40,6 +46,40 @@ pub struct LimiterBuilder {
     events: Events,
     #[cfg(feature = "redis")]
     tls: Tls,
+    #[cfg(feature = "redis")]
+    credentials: Login,
+    #[cfg(feature = "redis")]
+    sentinel_credentials: Login,
+}
+
+/// As whom to log in.
+#[cfg(feature = "redis")]
+#[derive(Default)]
+enum Login {
+    /// As the URL says.
+    #[default]
+    Url,
+    Asked(Provider),
+    File(PathBuf),
+}
+
+#[cfg(feature = "redis")]
+impl Login {
+    /// Whoever knows, with a file that the environment names where the code says nothing.
+    fn provider(
+        &self,
+        of_environment: Option<PathBuf>,
+        variable: &'static str,
+    ) -> Result<Option<Provider>, ConfigError> {
+        match (self, of_environment) {
+            (Self::Url, None) => Ok(None),
+            (Self::Url, Some(path)) => {
+                Provider::file(path).map(Some).map_err(|error| wrong(variable, &error.to_string()))
+            }
+            (Self::Asked(provider), _) => Ok(Some(provider.clone())),
+            (Self::File(path), _) => Provider::file(path.clone()).map(Some),
+        }
+    }
 }
 
 impl fmt::Debug for LimiterBuilder {
@@ -70,6 +110,10 @@ impl Limiter {
             events: Events::default(),
             #[cfg(feature = "redis")]
             tls: Tls::default(),
+            #[cfg(feature = "redis")]
+            credentials: Login::default(),
+            #[cfg(feature = "redis")]
+            sentinel_credentials: Login::default(),
         }
     }
 
@@ -109,6 +153,25 @@ impl LimiterBuilder {
         self
     }
 
+    /// As [`redis_roots`](Self::redis_roots), in a file that is read for every connection.
+    #[cfg(feature = "tls")]
+    pub fn redis_roots_file(mut self, path: impl AsRef<Path>) -> Self {
+        self.tls.roots = Some(Pem::File(path.as_ref().into()));
+        self
+    }
+
+    /// As [`redis_identity`](Self::redis_identity), in files that are read for every connection.
+    #[cfg(feature = "tls")]
+    pub fn redis_identity_files(
+        mut self,
+        certificate: impl AsRef<Path>,
+        key: impl AsRef<Path>,
+    ) -> Self {
+        let file = |path: &Path| Pem::File(path.into());
+        self.tls.identity = Some((file(certificate.as_ref()), file(key.as_ref())));
+        self
+    }
+
     /// The certificate and the private key, both in PEM, by which Redis servers know this client.
     #[cfg(feature = "tls")]
     pub fn redis_identity(
@@ -116,7 +179,58 @@ impl LimiterBuilder {
         certificate: impl Into<Vec<u8>>,
         key: impl Into<Vec<u8>>,
     ) -> Self {
-        self.tls.identity = Some((certificate.into(), key.into()));
+        let pem = |pem: Vec<u8>| Pem::Given(pem.into());
+        self.tls.identity = Some((pem(certificate.into()), pem(key.into())));
+        self
+    }
+
+    /// Asks for the password, and for its user, whenever a connection is made, instead of taking those
+    /// of the URL: for passwords that change. While a login is refused it is asked once per second and
+    /// server, and something else than what was refused is tried at once. `None` stands for: there
+    /// are no credentials now; then no connection is made.
+    ///
+    /// It is called on a thread where it may block, but no longer than
+    /// [`connect_timeout`](Self::connect_timeout): one that takes longer counts as `None`.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::{Credentials, Limiter};
+    /// let limiter = Limiter::builder().redis("redis://redis.internal").redis_credentials(|| {
+    ///     let password = std::fs::read_to_string("/run/secrets/redis").ok()?;
+    ///     Some(Credentials::new("app", password.trim_end()))
+    /// });
+    /// ```
+    #[cfg(feature = "redis")]
+    pub fn redis_credentials(
+        mut self,
+        provider: impl Fn() -> Option<Credentials> + Send + Sync + 'static,
+    ) -> Self {
+        self.credentials = Login::Asked(Provider::new(provider));
+        self
+    }
+
+    /// Reads the password from a file whenever a connection is made: the user is the URL's. A line break
+    /// at its end does not count.
+    #[cfg(feature = "redis")]
+    pub fn redis_password_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.credentials = Login::File(path.into());
+        self
+    }
+
+    /// As [`redis_password_file`](Self::redis_password_file), for the Sentinels themselves: the user is
+    /// `sentinel_user` of the URL.
+    #[cfg(feature = "redis")]
+    pub fn redis_sentinel_password_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.sentinel_credentials = Login::File(path.into());
+        self
+    }
+
+    /// As [`redis_credentials`](Self::redis_credentials), for the Sentinels themselves.
+    #[cfg(feature = "redis")]
+    pub fn redis_sentinel_credentials(
+        mut self,
+        provider: impl Fn() -> Option<Credentials> + Send + Sync + 'static,
+    ) -> Self {
+        self.sentinel_credentials = Login::Asked(Provider::new(provider));
         self
     }
 
@@ -335,31 +449,41 @@ impl LimiterBuilder {
     #[cfg(feature = "redis")]
     fn open(&mut self, url: &str, chosen_by: ChosenBy) -> Result<Redis, ConfigError> {
         let roots = self.settings.redis_roots.take();
-        let roots_are_of_environment = roots.as_ref().is_some_and(Bytes::is_file);
-        if let Some(roots) = roots {
-            let roots = roots.read(REDIS_CA)?;
-            #[cfg(feature = "tls")]
-            {
-                self.tls.roots = Some(roots);
-            }
-            #[cfg(not(feature = "tls"))]
-            {
-                let _ = roots;
-                return Err(wrong(REDIS_CA, &ConfigError::NoTlsFeature.to_string()));
-            }
+        #[cfg(feature = "tls")]
+        let roots_are_of_environment =
+            self.tls.roots.is_none() && roots.as_ref().is_some_and(Bytes::is_file);
+        #[cfg(feature = "tls")]
+        if let (None, Some(roots)) = (&self.tls.roots, roots) {
+            self.tls.roots = Some(match roots {
+                Bytes::Given(pem) => Pem::Given(pem.into()),
+                Bytes::File(file) => Pem::File(file.into()),
+            });
         }
+        #[cfg(not(feature = "tls"))]
+        if roots.is_some() {
+            return Err(wrong(REDIS_CA, &ConfigError::NoTlsFeature.to_string()));
+        }
+        let (password, sentinel_password) = (
+            self.settings.redis_password_file.take(),
+            self.settings.redis_sentinel_password_file.take(),
+        );
         let reach = Reach {
             connect_timeout: self.settings.connect_timeout(),
             deadline: self.settings.deadline(),
             tls: self.tls.clone(),
+            credentials: self.credentials.provider(password, REDIS_PASSWORD_FILE)?,
+            sentinel_credentials: self
+                .sentinel_credentials
+                .provider(sentinel_password, REDIS_SENTINEL_PASSWORD_FILE)?,
         };
         let opened = Redis::open(url, reach, self.naming(), self.settings.clock());
         opened.map_err(|error| match error {
-            ConfigError::Certificates if roots_are_of_environment => {
+            #[cfg(feature = "tls")]
+            ConfigError::Certificates(_) if roots_are_of_environment => {
                 wrong(REDIS_CA, &error.to_string())
             }
             // Neither is about the URL.
-            ConfigError::Certificates | ConfigError::Thread => error,
+            ConfigError::Certificates(_) | ConfigError::Thread => error,
             error => of_url(error, chosen_by),
         })
     }

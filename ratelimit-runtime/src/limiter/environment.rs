@@ -13,6 +13,8 @@ use crate::rule::{Mode, OnError};
 /// The variable that chooses Redis.
 pub(super) const REDIS_URL: &str = "RATELIMIT_REDIS_URL";
 pub(super) const REDIS_CA: &str = "RATELIMIT_REDIS_CA";
+pub(super) const REDIS_PASSWORD_FILE: &str = "RATELIMIT_REDIS_PASSWORD_FILE";
+pub(super) const REDIS_SENTINEL_PASSWORD_FILE: &str = "RATELIMIT_REDIS_SENTINEL_PASSWORD_FILE";
 pub(super) const SERVICE: &str = "RATELIMIT_SERVICE";
 const KEY_SECRET_FILE: &str = "RATELIMIT_KEY_SECRET_FILE";
 /// The switch for bad nights.
@@ -23,6 +25,9 @@ pub(super) const MODE: &str = "RATELIMIT_MODE";
 pub(super) struct Settings {
     /// By the environment alone: in code a URL is a source beside others.
     pub(super) redis: Option<String>,
+    /// By the environment alone: in code a file is a source of credentials beside others.
+    pub(super) redis_password_file: Option<PathBuf>,
+    pub(super) redis_sentinel_password_file: Option<PathBuf>,
     pub(super) redis_roots: Option<Bytes>,
     pub(super) service: Option<String>,
     pub(super) prefix: Option<String>,
@@ -105,6 +110,10 @@ macro_rules! variables {
 /// All of them: docs/redis.md has the same table.
 const VARIABLES: &[Variable] = variables! {
     REDIS_URL, redis: "a Redis URL", "the embedded store", text;
+    REDIS_PASSWORD_FILE, redis_password_file: "the path of a file with the password",
+        "that of the URL", path;
+    REDIS_SENTINEL_PASSWORD_FILE, redis_sentinel_password_file:
+        "the path of a file with the password of the Sentinels", "that of the URL", path;
     REDIS_CA, redis_roots: "the path of a file with certificates in PEM", "those of the system", file;
     SERVICE, service: "a name", "none", text;
     "RATELIMIT_PREFIX", prefix: "1 to 64 bytes without braces, blanks and control characters",
@@ -228,6 +237,11 @@ fn file(value: &OsStr) -> Result<Bytes, Problem> {
     Ok(Bytes::File(value.into()))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as all parsers")]
+fn path(value: &OsStr) -> Result<PathBuf, Problem> {
+    Ok(value.into())
+}
+
 fn prefix(value: &OsStr) -> Result<String, Problem> {
     let prefix = text(value)?;
     match check_prefix(&prefix) {
@@ -287,6 +301,9 @@ mod tests {
     fn every_variable_fills_its_setting() {
         let of = |name, value| filled(name, value).unwrap();
         assert_eq!(of(REDIS_URL, "redis://h").redis.as_deref(), Some("redis://h"));
+        let path = Some(PathBuf::from("/a"));
+        assert_eq!(of(REDIS_PASSWORD_FILE, "/a").redis_password_file, path);
+        assert_eq!(of(REDIS_SENTINEL_PASSWORD_FILE, "/a").redis_sentinel_password_file, path);
         assert!(of(REDIS_CA, "/a").redis_roots.is_some_and(|bytes| bytes.is_file()));
         assert_eq!(of(SERVICE, " sms gateway ").service.as_deref(), Some("sms gateway"));
         assert_eq!(of("RATELIMIT_PREFIX", "p").prefix.as_deref(), Some("p"));
@@ -382,7 +399,12 @@ mod tests {
     #[test]
     fn every_setting_has_a_variable() {
         let no_values = [
+            // Closures, and what a variable has another setting for.
+            "redis_credentials",
+            "redis_sentinel_credentials",
+            "redis_roots_file",
             "redis_identity",
+            "redis_identity_files",
             "redis_connection",
             "store",
             "embedded",

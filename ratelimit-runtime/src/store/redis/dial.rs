@@ -9,15 +9,21 @@ use redis::io::tcp::TcpSettings;
 use redis::io::tcp::socket2::TcpKeepalive;
 use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, Pipeline, ProtocolVersion,
-    RedisConnectionInfo, RedisResult, Value,
+    RedisConnectionInfo, RedisError, RedisResult, Value,
 };
 use tokio::time::timeout;
 
 use super::connection::Connection;
+use super::credentials::Provider;
+use super::endpoint::{Endpoint, Login};
 use super::failure::{self, Question, Remedy};
+use super::info::{Info, Unfit};
+use super::login;
 use super::node::Request;
+use super::sharded::Sharded;
 use super::tls::Tls;
-use crate::error::{ConfigError, StoreError};
+use crate::error::{ConfigError, InvalidUrl, StoreError};
+use crate::telemetry;
 
 /// The kernel asks the other side of a connection that has been idle for this long, and again after
 /// each of the second. Only a second net: a connection to a server that decides is never idle for
@@ -38,6 +44,12 @@ pub(super) struct Dial {
     pub(super) tls: Tls,
     /// A call that touches nobody's budget.
     pub(super) probe: Arc<Request>,
+    /// As whom to log in, if that can change.
+    pub(super) provider: Option<Provider>,
+    /// As whom at Sentinels.
+    pub(super) sentinel_provider: Option<Provider>,
+    /// Whether the address of a URL turned out to have many slots behind it.
+    pub(super) sharded: Sharded,
 }
 
 /// A server that can decide.
@@ -48,23 +60,19 @@ pub(super) struct Ready {
 }
 
 impl Dial {
-    /// A server for which everything is known.
-    pub(super) fn client(&self, info: ConnectionInfo) -> Result<Client, ConfigError> {
-        // Nothing is said about this library: it would cost a permission, and old servers count it
-        // as an error. Version 3 of the protocol begins with a command that proxies may not know.
-        let login = info.redis_settings().clone().set_skip_set_lib_name();
-        let login = login.set_protocol(ProtocolVersion::RESP2);
-        self.tls.client(info.set_redis_settings(login).set_tcp_settings(tcp()))
+    /// A server that a URL names.
+    pub(super) fn endpoint(&self, info: ConnectionInfo) -> Endpoint {
+        endpoint_as(info, self.provider.clone(), false)
     }
 
     /// A server that another one has named, reached as that one was.
-    pub(super) fn client_at(
+    pub(super) fn endpoint_at(
         &self,
         host: &str,
         port: u16,
         tls: bool,
         login: &RedisConnectionInfo,
-    ) -> Result<Client, ConfigError> {
+    ) -> Result<Endpoint, ConfigError> {
         let host = host.to_owned();
         let addr = if tls {
             ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None }
@@ -72,66 +80,96 @@ impl Dial {
             ConnectionAddr::Tcp(host, port)
         };
         let info = redis::IntoConnectionInfo::into_connection_info(addr)
-            .map_err(|_| ConfigError::RedisUrl)?;
-        self.client(info.set_redis_settings(login.clone()))
+            .map_err(|_| ConfigError::RedisUrl(InvalidUrl::Host { number: 1, of: 1 }))?;
+        let info = info.set_redis_settings(login.clone());
+        Ok(endpoint_as(info, self.provider.clone(), true))
     }
 
     /// A connection, without a look at who is there.
-    pub(super) async fn open(&self, client: &Client) -> Result<Link, StoreError> {
-        let address = client.get_connection_info().addr();
+    pub(super) async fn open(&self, to: &Endpoint) -> Result<Link, StoreError> {
+        timeout(self.connect_timeout, self.open_patiently(to))
+            .await
+            .unwrap_or_else(|_| Err(to.timed_out_connecting()))
+    }
+
+    async fn open_patiently(&self, to: &Endpoint) -> Result<Link, StoreError> {
+        let means = to.means(self).await?;
+        let info = &means.info;
+        telemetry::connecting();
         // The limiter has a deadline of its own, and a connection that others use as well is not
         // to be cut for one slow answer.
         let config =
             AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
-        let opening = client.get_multiplexed_async_connection_with_config(&config);
-        match timeout(self.connect_timeout, opening).await {
-            Ok(Ok(link)) => Ok(link),
-            Ok(Err(error)) => Err(failure::while_connecting(&error, None, address)),
-            Err(_) => {
-                let login = client.get_connection_info().redis_settings();
-                let login = if login.password().is_some() { " or logging in" } else { "" };
-                let reason =
-                    format!("{}: timed out while connecting{login}", failure::name(address));
-                Err(StoreError::Connection { reason })
-            }
+        let failed = |error: RedisError| to.failed(&error, None);
+        let login = info.redis_settings();
+        let without_login = login::without();
+        #[cfg(feature = "tls")]
+        if let (ConnectionAddr::TcpTls { host, port, .. }, Some(tls)) = (info.addr(), &means.tls) {
+            let stream = tls.connect(host, *port, info.tcp_settings()).await;
+            let stream = stream.map_err(|error| failed(error.into()))?;
+            let (mut link, driver) =
+                Link::new_with_config(&without_login, stream, config).await.map_err(failed)?;
+            // It ends with the connection, and with the last of those who use it.
+            tokio::spawn(driver);
+            login::log_in(&mut link, login).await.map_err(failed)?;
+            return Ok(link);
         }
+        let server = info.clone().set_redis_settings(without_login);
+        let client = Client::open(server).map_err(failed)?;
+        let connecting = client.get_multiplexed_async_connection_with_config(&config);
+        let mut link = connecting.await.map_err(failed)?;
+        login::log_in(&mut link, login).await.map_err(failed)?;
+        Ok(link)
     }
 
     /// A connection to a server that can decide, and has the scripts.
-    pub(super) async fn primary(&self, client: &Client) -> Result<Ready, StoreError> {
-        let address = client.get_connection_info().addr();
-        let name = failure::name(address);
-        let mut link = self.open(client).await?;
+    pub(super) async fn primary(&self, to: &Endpoint) -> Result<Ready, StoreError> {
+        let mut link = self.open(to).await?;
         let command = redis::cmd("INFO");
         let info = command.query_async::<String>(&mut link);
-        match timeout(self.connect_timeout, info).await {
-            Err(_) => return Err(timed_out(Question::INFO, address)),
-            Ok(Ok(info)) => fit(&info, &name)?,
+        let info = match timeout(self.connect_timeout, info).await {
+            Err(_) => return Err(to.timed_out(Question::INFO)),
+            Ok(Ok(info)) => info,
             // It may be able to run the scripts all the same.
-            Ok(Err(error)) if failure::is_no_obstacle(&error) => {}
-            Ok(Err(error)) => {
-                return Err(failure::while_connecting(&error, Some(Question::INFO), address));
-            }
-        }
+            Ok(Err(error)) if failure::is_no_obstacle(&error) => String::new(),
+            Ok(Err(error)) => return Err(to.failed(&error, Some(Question::INFO))),
+        };
+        let info = Info(&info);
+        info.fit(&to.name()).map_err(|unfit| match unfit {
+            // One that was a primary before is one in the middle of a failover.
+            Unfit::Replica(why) if to.is_named || to.has_worked() => why,
+            Unfit::Replica(why) | Unfit::TooOld(why) => to.hold_back(why),
+        })?;
         // There are gateways that answer what is easy for a server that is gone.
         match self.probe(&mut link).await {
             Some(Err(error)) if !failure::is_no_obstacle(&error) => {
-                return Err(failure::while_connecting(&error, Some(Question::PROBE), address));
+                return Err(to.failed(&error, Some(Question::PROBE)));
             }
             Some(_) => {}
             None => {
                 return Err(StoreError::Connection {
-                    reason: format!("{name} answers later than after {:?}", self.deadline),
+                    reason: format!("{} answers later than after {:?}", to.name(), self.deadline),
                 });
             }
         }
-        match timeout(self.connect_timeout, upload(&mut link)).await {
-            Ok(Ok(takes_uploads)) => Ok(Ready { link, takes_uploads }),
-            Ok(Err(error)) => {
-                Err(failure::while_connecting(&error, Some(Question::UPLOAD), address))
-            }
-            Err(_) => Err(timed_out(Question::UPLOAD, address)),
+        let takes_uploads = match timeout(self.connect_timeout, upload(&mut link)).await {
+            Ok(Ok(takes_uploads)) => takes_uploads,
+            Ok(Err(error)) => return Err(to.failed(&error, Some(Question::UPLOAD))),
+            Err(_) => return Err(to.timed_out(Question::UPLOAD)),
+        };
+        if info.is_sharded() {
+            self.sharded.found();
         }
+        if let Some(policy) = info.evicts_by() {
+            tracing::warn!(
+                server = to.name(),
+                maxmemory_policy = policy,
+                "the server may forget rate limits when its memory is full: a forgotten budget is a \
+                 full one. Give them a server of their own, with `noeviction`"
+            );
+        }
+        to.works();
+        Ok(Ready { link, takes_uploads })
     }
 
     /// Whether a server that has been silent is there. Whether it decides is for calls to find out,
@@ -195,6 +233,20 @@ pub(super) async fn upload(link: &mut Link) -> RedisResult<bool> {
     Ok(takes_uploads)
 }
 
+/// A server where one logs in in a way of its own.
+pub(super) fn endpoint_as(
+    info: ConnectionInfo,
+    provider: Option<Provider>,
+    is_named: bool,
+) -> Endpoint {
+    // Nothing is said about this library: it would cost a permission, and old servers count it
+    // as an error. Version 3 of the protocol begins with a command that proxies may not know.
+    let settings = info.redis_settings().clone().set_skip_set_lib_name();
+    let settings = settings.set_protocol(ProtocolVersion::RESP2);
+    let login = Login { settings, provider };
+    Endpoint::new(info.set_tcp_settings(tcp()), login, is_named)
+}
+
 /// How messages go over a socket: decisions are small, frequent and urgent. Without `TCP_NODELAY`
 /// each waits until the one before it is acknowledged, which costs a round trip.
 fn tcp() -> TcpSettings {
@@ -202,31 +254,6 @@ fn tcp() -> TcpSettings {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple", windows))]
     let keep_alive = keep_alive.with_interval(KEEP_ALIVE.1);
     TcpSettings::default().set_nodelay(true).set_keepalive(keep_alive)
-}
-
-/// A question was not answered in time.
-pub(super) fn timed_out(question: Question, address: &ConnectionAddr) -> StoreError {
-    let reason = format!("{}: {question}: timed out", failure::name(address));
-    StoreError::Connection { reason }
-}
-
-/// Whether a server can run the scripts, by what it says about itself.
-fn fit(info: &str, address: &str) -> Result<(), StoreError> {
-    let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    // The scripts begin with a line that says what they are, which came with 7.0. Valkey tells the
-    // version of Redis that it stands in for.
-    let major = |version: &str| version.split('.').next()?.parse::<u32>().ok();
-    if let Some(version) = field("redis_version:")
-        && major(version).is_some_and(|major| major < 7)
-    {
-        let reason = format!("{address} is Redis {version}, and 7.0 or newer is needed");
-        return Err(StoreError::Server { reason });
-    }
-    if field("role:") == Some("slave") {
-        let reason = format!("{address} is a replica, which cannot count");
-        return Err(StoreError::Server { reason });
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -237,38 +264,34 @@ mod tests {
     use crate::store::redis::naming::{Names, Naming};
     use crate::store::redis::script;
 
-    #[test]
-    fn messages_go_out_at_once() {
-        let probe = script::probe(Names { naming: &Naming::new("p", None), grouped: false });
-        let dial = Dial {
-            connect_timeout: Duration::from_secs(1),
-            deadline: Duration::from_millis(50),
-            tls: Tls::default(),
-            probe: Arc::new(probe),
-        };
-        let info = "redis://app:pw@host/2".into_connection_info().unwrap();
-        let login = info.redis_settings().clone();
-        let clients = [dial.client(info), dial.client_at("host", 1, false, &login)];
-        for client in clients {
-            let client = client.unwrap();
-            let info = client.get_connection_info();
-            assert!(info.tcp_settings().nodelay() && info.tcp_settings().keepalive().is_some());
-            assert_eq!(info.redis_settings().db(), 2);
+    impl Dial {
+        /// With the settings that limiters have if nothing else is said.
+        pub(in super::super) fn for_tests() -> Self {
+            let naming = Naming::new("p", None);
+            let probe = script::probe(Names { naming: &naming, grouped: false });
+            Self {
+                connect_timeout: Duration::from_secs(1),
+                deadline: Duration::from_millis(50),
+                tls: Tls::default(),
+                probe: Arc::new(probe),
+                provider: None,
+                sentinel_provider: None,
+                sharded: Sharded::default(),
+            }
         }
     }
 
     #[test]
-    fn servers_that_cannot_decide_are_recognised() {
-        let old = fit("# Server\r\nredis_version:6.2.14\r\n", "host:1").unwrap_err().to_string();
-        assert!(old.contains("host:1 is Redis 6.2.14, and 7.0 or newer is needed"), "{old}");
-        let replica = fit("redis_version:7.0.15\r\nrole:slave\r\n", "host:1").unwrap_err();
-        assert!(replica.to_string().contains("replica"), "{replica}");
-        for fine in [
-            "redis_version:7.0.15\r\nvalkey_version:8.1.1\r\nrole:master\r\n",
-            "redis_version:10.0.0\r\n",
-            "something else",
-        ] {
-            assert_eq!(fit(fine, "host:1"), Ok(()));
+    fn messages_go_out_at_once() {
+        let dial = Dial::for_tests();
+        let info = "redis://app:pw@host/2".into_connection_info().unwrap();
+        let login = info.redis_settings().clone();
+        let endpoints = [dial.endpoint(info), dial.endpoint_at("host", 1, false, &login).unwrap()];
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for endpoint in endpoints {
+            let info = runtime.block_on(endpoint.means(&dial)).ok().unwrap().info;
+            assert!(info.tcp_settings().nodelay() && info.tcp_settings().keepalive().is_some());
+            assert_eq!(info.redis_settings().db(), 2);
         }
     }
 }

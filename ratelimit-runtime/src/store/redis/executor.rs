@@ -40,11 +40,11 @@ impl Servers {
     pub(super) fn start(place: Place, dial: Arc<Dial>) -> Result<Self, ConfigError> {
         Ok(match place {
             Place::Server(info) => {
-                let target = Target::Server(dial.client(info)?);
+                let target = Target::Server(Box::new(dial.endpoint(info)));
                 Self::One(Arc::new(Node::start(target, dial)?))
             }
             Place::Sentinel { sentinels, primary, login, tls } => {
-                let sentinels = Sentinels::new(sentinels, &primary, login, tls, &dial)?;
+                let sentinels = Sentinels::new(sentinels, &primary, login, tls, &dial);
                 Self::One(Arc::new(Node::start(Target::Primary(sentinels), dial)?))
             }
             Place::Cluster { seeds } => Self::Cluster(Cluster::start(seeds, dial)?),

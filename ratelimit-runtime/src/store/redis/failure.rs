@@ -74,6 +74,11 @@ pub(super) fn is_alone(error: &RedisError) -> bool {
     error.detail().is_some_and(|detail| detail.contains("cluster support disabled"))
 }
 
+/// Whether the server does not know a command.
+pub(super) fn is_unknown(error: &RedisError) -> bool {
+    error.detail().is_some_and(|detail| detail.starts_with("unknown "))
+}
+
 /// Whether the server does not have a script.
 pub(super) fn is_lacking(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
@@ -88,6 +93,18 @@ pub(super) fn is_refusal(error: &RedisError) -> bool {
 pub(super) fn cannot_compile(error: &RedisError) -> bool {
     error.detail().is_some_and(|detail| detail.contains("ompiling script"))
 }
+
+/// Whether the server takes no keys of different slots in one call. Nothing has run.
+pub(super) fn is_cross_slot(error: &RedisError) -> bool {
+    error.code() == Some("CROSSSLOT")
+}
+
+/// Whether an error of a call says so.
+pub(super) fn was_cross_slot(error: &StoreError) -> bool {
+    matches!(error, StoreError::Server { reason } if reason.ends_with(CROSS_SLOT))
+}
+
+const CROSS_SLOT: &str = "CROSSSLOT: it takes keys of one slot only in a call";
 
 /// The address to follow to, `host:port`.
 pub(super) fn followed(error: &RedisError) -> Option<String> {
@@ -153,6 +170,9 @@ fn nameless(error: &RedisError) -> StoreError {
             "ERR" if is_denied_in_script(error) => {
                 StoreError::Permission { reason: LACKING.to_owned() }
             }
+            "ERR" if is_denied_database(error) => StoreError::Permission {
+                reason: "NOPERM: the user lacks SELECT, for the database of the URL".to_owned(),
+            },
             "NOAUTH" => StoreError::Permission { reason: "NOAUTH: a login is needed".to_owned() },
             "WRONGPASS" => {
                 StoreError::Permission { reason: "WRONGPASS: the login is refused".to_owned() }
@@ -161,10 +181,14 @@ fn nameless(error: &RedisError) -> StoreError {
             "NOSCRIPT" => StoreError::Server {
                 reason: "NOSCRIPT: it does not keep the scripts that it is given".to_owned(),
             },
-            // Only when a server was asked as if it were alone.
-            "MOVED" | "ASK" | "CROSSSLOT" => StoreError::Server {
-                reason: format!("{code}: this is a cluster, reached by redis+cluster://"),
+            // Only when one node was asked as if it were alone.
+            "MOVED" | "ASK" => StoreError::Server {
+                reason: format!(
+                    "{code}: another node of this cluster has the key; redis+cluster:// reaches all \
+                     of them"
+                ),
             },
+            "CROSSSLOT" => StoreError::Server { reason: CROSS_SLOT.to_owned() },
             "ERR" if cannot_compile(error) => StoreError::Server { reason: TOO_OLD.to_owned() },
             code => StoreError::Server {
                 reason: known_message(error)
@@ -221,10 +245,22 @@ fn is_denied_in_script(error: &RedisError) -> bool {
         .any(|message| error.detail().is_some_and(|detail| detail.starts_with(message)))
 }
 
+/// Whether the error reply to a login is about the login.
+pub(super) fn is_about_the_login(error: &RedisError) -> bool {
+    matches!(error.code(), Some("WRONGPASS" | "ERR")) && known_message(error).is_none()
+}
+
+const TOO_MANY_CLIENTS: &str = "max number of clients reached";
+
+/// Whether the user may not choose a database. The client loses the code.
+fn is_denied_database(error: &RedisError) -> bool {
+    error.detail().is_some_and(|detail| detail.contains("has no permissions to run the 'select'"))
+}
+
 /// The messages without a code of their own that a user needs to see, and that never quote anything.
 fn known_message(error: &RedisError) -> Option<&'static str> {
     let detail = error.detail()?;
-    ["max number of clients reached", "DB index is out of range"]
+    [TOO_MANY_CLIENTS, "DB index is out of range"]
         .into_iter()
         .find(|message| detail.contains(message))
 }
@@ -248,6 +284,26 @@ pub(super) fn while_connecting(
             StoreError::Server { reason: format!("{name} does not answer as Redis does") }
         }
         error => error,
+    }
+}
+
+/// Whether an attempt to connect that failed so fails in the same way a second later.
+pub(super) fn is_lasting(error: &RedisError) -> bool {
+    let message = known_message(error);
+    match error.kind() {
+        _ if cannot_compile(error) => true,
+        // Whoever has too many clients says so in place of the answer to a login.
+        _ if message == Some(TOO_MANY_CLIENTS) => false,
+        _ if message.is_some() => true,
+        ErrorKind::AuthenticationFailed => true,
+        ErrorKind::Server(_) | ErrorKind::Extension => {
+            is_denied_database(error)
+                || matches!(error.code(), Some("NOPERM" | "NOAUTH" | "WRONGPASS"))
+        }
+        #[cfg(feature = "tls")]
+        _ => io_error(error).and_then(tls_error).is_some(),
+        #[cfg(not(feature = "tls"))]
+        _ => false,
     }
 }
 

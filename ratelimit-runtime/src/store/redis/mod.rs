@@ -3,10 +3,14 @@
 mod args;
 mod cluster;
 mod connection;
+mod credentials;
 mod dial;
+mod endpoint;
 mod executor;
 mod failure;
 mod in_order;
+mod info;
+mod login;
 mod naming;
 mod node;
 mod pauses;
@@ -15,6 +19,7 @@ mod refusers;
 mod reply;
 mod script;
 mod sentinel;
+mod sharded;
 mod slot;
 mod supervisor;
 mod tls;
@@ -26,6 +31,8 @@ use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 
+pub use self::credentials::Credentials;
+pub(crate) use self::credentials::Provider;
 use self::dial::Dial;
 use self::executor::Servers;
 use self::naming::Names;
@@ -33,6 +40,9 @@ pub(crate) use self::naming::Naming;
 use self::node::Node;
 use self::place::Place;
 use self::refusers::Refusers;
+use self::sharded::Sharded;
+#[cfg(feature = "tls")]
+pub(crate) use self::tls::Pem;
 pub(crate) use self::tls::Tls;
 use super::{Answers, BoxFuture, Charged, Charges, Store};
 use crate::clock::Clock;
@@ -51,6 +61,8 @@ pub struct Redis {
     deadline: Duration,
     /// Of lists that cross slots.
     refusers: Refusers,
+    /// Whether one address stands in front of many slots.
+    sharded: Sharded,
 }
 
 /// Where the connections come from.
@@ -73,6 +85,9 @@ pub(crate) struct Reach {
     /// The deadline of a check.
     pub(crate) deadline: Duration,
     pub(crate) tls: Tls,
+    /// Who knows as whom to log in at the servers, and at Sentinels.
+    pub(crate) credentials: Option<Provider>,
+    pub(crate) sentinel_credentials: Option<Provider>,
 }
 
 impl fmt::Debug for Redis {
@@ -90,15 +105,28 @@ impl Redis {
         naming: Naming,
         clock: Clock,
     ) -> Result<Self, ConfigError> {
-        let Reach { connect_timeout, deadline, tls } = reach;
-        let place = Place::parse(url)?;
-        let grouped = matches!(place, Place::Cluster { .. });
+        let Reach { connect_timeout, deadline, tls, credentials, sentinel_credentials } = reach;
+        let place = Box::new(Place::parse(url)?);
+        #[cfg(feature = "tls")]
+        if place.is_tls() {
+            tls.check()?;
+        }
+        let grouped = matches!(*place, Place::Cluster { .. });
         let probe = Arc::new(script::probe(Names { naming: &naming, grouped }));
-        let dial = Arc::new(Dial { connect_timeout, deadline, tls, probe });
-        let source = Source::Url { place: Box::new(place), dial };
+        let sharded = Sharded::default();
+        let dial = Arc::new(Dial {
+            connect_timeout,
+            deadline,
+            tls,
+            probe,
+            provider: credentials,
+            sentinel_provider: sentinel_credentials,
+            sharded: sharded.clone(),
+        });
+        let source = Source::Url { place, dial };
         let servers = PerProcess::new();
         let refusers = Refusers::new();
-        let store = Self { source, servers, naming, clock, deadline, refusers };
+        let store = Self { source, servers, naming, clock, deadline, refusers, sharded };
         // Connecting starts, and what is wrong with the configuration comes out.
         match store.servers() {
             Err(StoreError::Config(error)) => Err(error),
@@ -113,13 +141,14 @@ impl Redis {
         clock: Clock,
         deadline: Duration,
     ) -> Self {
+        let (servers, sharded) = (PerProcess::new(), Sharded::default());
         let probe = script::probe(Names { naming: &naming, grouped: false });
-        let node = Node::given(connection, probe, deadline.max(GIVEN_PATIENCE));
-        let servers = PerProcess::new();
+        let patience = deadline.max(GIVEN_PATIENCE);
+        let node = Node::given(connection, probe, patience, sharded.clone());
         let Ok(_) =
             servers.get_or_try_init(|| Ok::<_, Infallible>(Arc::new(Servers::One(Arc::new(node)))));
         let refusers = Refusers::new();
-        Self { source: Source::Given, servers, naming, clock, deadline, refusers }
+        Self { source: Source::Given, servers, naming, clock, deadline, refusers, sharded }
     }
 
     /// The servers, as this process reaches them.
@@ -136,12 +165,52 @@ impl Redis {
     }
 
     fn names(&self) -> Names<'_> {
-        let grouped = matches!(&self.source, Source::Url { place, .. } if matches!(**place, Place::Cluster { .. }));
+        let is_cluster = matches!(
+            &self.source,
+            Source::Url { place, .. } if matches!(**place, Place::Cluster { .. })
+        );
+        let grouped = is_cluster || self.sharded.known() == Some(true);
         Names { naming: &self.naming, grouped }
+    }
+
+    /// Finds out whether keys lie in slots, for checks whose names or whose fate depend on it.
+    async fn has_slots(&self, checks: &[Check<'_>]) -> Result<bool, StoreError> {
+        let Servers::One(node) = &**self.servers()? else { return Ok(true) };
+        let is_grouped = checks.iter().any(|check| check.current_group().is_some());
+        if checks.len() < 2 && !is_grouped {
+            return Ok(false);
+        }
+        if let Some(known) = self.sharded.known() {
+            return Ok(known);
+        }
+        if is_grouped {
+            // Two keys whose last characters alone differ are never in one slot.
+            let probe = self.names().probe();
+            return node.probe_sharded(["a", "b"].map(|key| [&probe, key].join(":"))).await;
+        }
+        // A server in cluster mode says so when it is connected, and others refuse the call.
+        node.supervisor().connection().await?;
+        Ok(self.sharded.known() == Some(true))
     }
 
     fn now_us(&self) -> Option<i64> {
         self.clock.sent_ns().map(|ns| ns.div_euclid(1_000))
+    }
+
+    /// Decides checks: together, or where keys lie in slots, one slot after the other.
+    async fn decided(&self, checks: &[Check<'_>]) -> Result<Decided, StoreError> {
+        if self.has_slots(checks).await? {
+            return in_order::decide(self, checks).await.map(Decided::InOrder);
+        }
+        match self.together(checks).await {
+            Ok(reply) => Ok(Decided::Together(reply)),
+            // It was refused for that, and has not run.
+            Err(error) if failure::was_cross_slot(&error) => {
+                self.sharded.found();
+                in_order::decide(self, checks).await.map(Decided::InOrder)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Decides checks that lie together, by one script call.
@@ -151,13 +220,21 @@ impl Redis {
     }
 }
 
+/// What came of a list of checks.
+enum Decided {
+    /// The reply of one script.
+    Together(redis::Value),
+    /// Decided one slot after the other.
+    InOrder((Answers, Charges)),
+}
+
 impl Store for Redis {
     fn decide<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
         Box::pin(async move {
-            if let Servers::Cluster(_) = &**self.servers()? {
-                return Ok(in_order::decide(self, checks).await?.0);
+            match self.decided(checks).await? {
+                Decided::Together(reply) => reply::answers(&reply, checks),
+                Decided::InOrder((answers, _)) => Ok(answers),
             }
-            reply::answers(&self.together(checks).await?, checks)
         })
     }
 
@@ -166,11 +243,12 @@ impl Store for Redis {
         checks: &'a [Check<'a>],
     ) -> BoxFuture<'a, Result<(Answers, Charges), StoreError>> {
         Box::pin(async move {
-            if let Servers::Cluster(_) = &**self.servers()? {
-                return in_order::decide(self, checks).await;
+            match self.decided(checks).await? {
+                Decided::Together(reply) => {
+                    Ok((reply::answers(&reply, checks)?, reply::charges(&reply, checks)?))
+                }
+                Decided::InOrder(decided) => Ok(decided),
             }
-            let reply = self.together(checks).await?;
-            Ok((reply::answers(&reply, checks)?, reply::charges(&reply, checks)?))
         })
     }
 
@@ -186,6 +264,7 @@ impl Store for Redis {
 
     fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
+            self.has_slots(std::slice::from_ref(check)).await?;
             let key = self.names().of(check);
             let mut command = redis::cmd("DEL");
             command.arg(&key);

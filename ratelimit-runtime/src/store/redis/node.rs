@@ -10,6 +10,7 @@ use redis::{Arg, Cmd, Pipeline, RedisError, RedisResult, Value};
 use super::connection::Connection;
 use super::dial::{self, Dial};
 use super::failure::{self, Question, Remedy};
+use super::sharded::Sharded;
 use super::slot::Slot;
 use super::supervisor::{Supervisor, Target};
 use crate::driver;
@@ -26,6 +27,7 @@ pub(super) struct Node {
     probe: Arc<Request>,
     /// How long the server may take to answer that it is ready.
     patience: Duration,
+    sharded: Sharded,
 }
 
 /// A call of a script that may have to be sent several times.
@@ -55,11 +57,33 @@ impl Request {
 impl Node {
     pub(super) fn start(target: Target, dial: Arc<Dial>) -> Result<Self, ConfigError> {
         let (probe, patience) = (dial.probe.clone(), dial.connect_timeout);
-        Ok(Self { supervisor: Supervisor::start(target, dial)?, probe, patience })
+        let sharded = dial.sharded.clone();
+        Ok(Self { supervisor: Supervisor::start(target, dial)?, probe, patience, sharded })
     }
 
-    pub(super) fn given(link: Link, probe: Request, patience: Duration) -> Self {
-        Self { supervisor: Supervisor::given(link), probe: Arc::new(probe), patience }
+    pub(super) fn given(link: Link, probe: Request, patience: Duration, sharded: Sharded) -> Self {
+        Self { supervisor: Supervisor::given(link), probe: Arc::new(probe), patience, sharded }
+    }
+
+    /// Finds out whether it takes keys of one slot only in a call, by a call of a script that nobody
+    /// has, with these keys of different slots.
+    pub(super) async fn probe_sharded(&self, keys: [String; 2]) -> Result<bool, StoreError> {
+        let connection = self.supervisor.connection().await?;
+        // Connecting may have found it out.
+        if let Some(known) = self.sharded.known() {
+            return Ok(known);
+        }
+        let mut command = redis::cmd("EVALSHA");
+        command.arg("0".repeat(40)).arg(keys.len()).arg(&keys);
+        let answer = connection.link().send_packed_command(&command).await;
+        match answer.and_then(Value::extract_error) {
+            Err(error) if failure::is_cross_slot(&error) => self.sharded.found(),
+            Err(error) if failure::remedy(&error) == Remedy::Drop => {
+                return Err(failure::of_call(&error, connection.name()));
+            }
+            Ok(_) | Err(_) => self.sharded.not_found(),
+        }
+        Ok(self.sharded.known() == Some(true))
     }
 
     /// The connection.

@@ -2,7 +2,7 @@
 
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo};
 
-use crate::error::ConfigError;
+use crate::error::{ConfigError, InvalidUrl};
 
 /// Where Sentinels listen if a URL does not say it.
 const SENTINEL_PORT: u16 = 26379;
@@ -30,25 +30,44 @@ impl Place {
     /// `redis://`, `rediss://` (TLS) and `unix://` for one server, `redis+sentinel://host,host/name`
     /// and `redis+cluster://host,host` for several, both also as `rediss+…`.
     ///
-    /// Errors tell nothing of the URL: it may hold a password.
+    /// Errors say which part is wrong, and repeat nothing of the URL: it may hold a password.
     pub(super) fn parse(url: &str) -> Result<Self, ConfigError> {
-        let (scheme, rest) = url.split_once("://").ok_or(ConfigError::RedisUrl)?;
-        let tls = scheme == "rediss" || scheme.starts_with("rediss+");
+        let (scheme, rest) = url.split_once("://").ok_or(wrong(InvalidUrl::Scheme))?;
+        let scheme = scheme.to_ascii_lowercase();
+        let tls =
+            matches!(scheme.as_str(), "rediss" | "valkeys" | "rediss+sentinel" | "rediss+cluster");
         if tls && cfg!(not(feature = "tls")) {
             return Err(ConfigError::NoTlsFeature);
         }
-        let parts = Parts::of(if tls { "rediss" } else { "redis" }, rest);
-        match scheme {
-            "redis+sentinel" | "rediss+sentinel" => parts.sentinel(tls),
+        if rest.contains('#') {
+            return Err(wrong(InvalidUrl::Unescaped { mark: '#' }));
+        }
+        let parts = Parts::of(rest, tls);
+        match scheme.as_str() {
+            "redis" | "rediss" | "valkey" | "valkeys" => parts.server(),
+            "redis+sentinel" | "rediss+sentinel" => parts.sentinel(),
             "redis+cluster" | "rediss+cluster" => parts.cluster(),
-            _ => Ok(Self::Server(info(url)?)),
+            "unix" | "redis+unix" | "valkey+unix" => socket(rest, parts.query),
+            _ => Err(wrong(InvalidUrl::Scheme)),
+        }
+    }
+}
+
+#[cfg(feature = "tls")]
+impl Place {
+    pub(super) fn is_tls(&self) -> bool {
+        let is_tls = |info: &ConnectionInfo| matches!(info.addr(), ConnectionAddr::TcpTls { .. });
+        match self {
+            Self::Server(info) => is_tls(info),
+            Self::Sentinel { tls, .. } => *tls,
+            Self::Cluster { seeds } => seeds.iter().any(is_tls),
         }
     }
 }
 
 /// A URL with several hosts, which the parser of the Redis client takes one at a time.
 struct Parts<'u> {
-    scheme: &'static str,
+    tls: bool,
     /// With its `@`, or empty.
     login: &'u str,
     hosts: &'u str,
@@ -57,70 +76,191 @@ struct Parts<'u> {
 }
 
 impl<'u> Parts<'u> {
-    fn of(scheme: &'static str, rest: &'u str) -> Self {
+    fn of(rest: &'u str, tls: bool) -> Self {
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let at = authority.rfind('@').map_or(0, |at| at + 1);
         let (login, hosts) = authority.split_at(at);
-        Self { scheme, login, hosts, path, query }
+        Self { tls, login, hosts, path, query }
+    }
+
+    fn server(&self) -> Result<Place, ConfigError> {
+        self.check_login()?;
+        if self.hosts.contains(',') {
+            return Err(wrong(InvalidUrl::SeveralHosts));
+        }
+        let path = self.path.trim_matches('/');
+        self.check(path)?;
+        let host = Host::parse(self.hosts, 1, 1)?;
+        Ok(Place::Server(self.info(self.login, &host, path, self.query)?))
     }
 
     fn cluster(&self) -> Result<Place, ConfigError> {
+        self.check_login()?;
         // A cluster has one database.
         if !matches!(self.path, "" | "0") {
-            return Err(ConfigError::RedisUrl);
+            return Err(wrong(InvalidUrl::ClusterDatabase));
         }
-        let seeds = self.each_host(|host| self.url(self.login, host, "0", self.query))?;
+        self.check("")?;
+        let seeds = self.each_host(|host| self.info(self.login, host, "0", self.query))?;
         Ok(Place::Cluster { seeds })
     }
 
-    fn sentinel(&self, tls: bool) -> Result<Place, ConfigError> {
+    fn sentinel(&self) -> Result<Place, ConfigError> {
+        self.check_login()?;
         let (primary, database) = self.path.split_once('/').unwrap_or((self.path, "0"));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if primary.is_empty() || !primary.chars().all(is_plain) {
-            return Err(ConfigError::RedisUrl);
+            return Err(wrong(InvalidUrl::Primary));
         }
-        let of_sentinel = |name: &str| {
-            let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-            pairs.find(|(key, _)| *key == name).map_or("", |(_, value)| value)
-        };
+        let database = database.trim_matches('/');
+        self.check(database)?;
+        let of_sentinel = |name: &str| self.parameter(name).unwrap_or("");
         let (user, password) = (of_sentinel("sentinel_user"), of_sentinel("sentinel_password"));
+        if let Some(mark) = [user, password].concat().chars().find(|c| matches!(c, '/' | '?')) {
+            return Err(wrong(InvalidUrl::Unescaped { mark }));
+        }
         let login = if user.is_empty() && password.is_empty() {
             String::new()
         } else {
             format!("{user}:{password}@")
         };
         let sentinels = self.each_host(|host| {
-            // A colon without a port says nothing.
-            let host = host.strip_suffix(':').unwrap_or(host);
-            let has_port = host.rsplit_once(':').is_some_and(|(_, port)| !port.ends_with(']'));
-            let port = if has_port { String::new() } else { format!(":{SENTINEL_PORT}") };
-            self.url(&login, &format!("{host}{port}"), "", "")
+            let port = host.port.unwrap_or(SENTINEL_PORT);
+            self.info(&login, &Host { port: Some(port), ..*host }, "", "")
         })?;
         let others: Vec<&str> =
             self.query.split('&').filter(|pair| !pair.starts_with("sentinel_")).collect();
-        let server = self.url(self.login, "primary", database, &others.join("&"));
-        let login = info(&server)?.redis_settings().clone();
-        Ok(Place::Sentinel { sentinels, primary: primary.to_owned(), login, tls })
+        let nobody = Host { name: "primary", port: None, number: 1, of: 1 };
+        let server = self.info(self.login, &nobody, database, &others.join("&"))?;
+        let (primary, login) = (primary.to_owned(), server.redis_settings().clone());
+        Ok(Place::Sentinel { sentinels, primary, login, tls: self.tls })
     }
 
-    fn url(&self, login: &str, host: &str, path: &str, query: &str) -> String {
+    /// A `/` or `?` of a password ends the hosts too early, and leaves the `@` behind itself.
+    fn check_login(&self) -> Result<(), ConfigError> {
+        const PARAMETERS: [&str; 3] = ["protocol", "sentinel_user", "sentinel_password"];
+        if self.path.contains('@') {
+            return Err(wrong(InvalidUrl::Unescaped { mark: '/' }));
+        }
+        let first = self.query.split(['=', '&']).next().unwrap_or_default();
+        if self.query.contains('@') && !PARAMETERS.contains(&first) {
+            return Err(wrong(InvalidUrl::Unescaped { mark: '?' }));
+        }
+        Ok(())
+    }
+
+    /// Whatever the hosts.
+    fn check(&self, database: &str) -> Result<(), ConfigError> {
+        check_database(database)?;
+        check_protocol(self.parameter("protocol"))
+    }
+
+    fn parameter(&self, name: &str) -> Option<&'u str> {
+        parameter(self.query, name)
+    }
+
+    fn each_host(
+        &self,
+        info: impl Fn(&Host<'_>) -> Result<ConnectionInfo, ConfigError>,
+    ) -> Result<Vec<ConnectionInfo>, ConfigError> {
+        let of = self.hosts.split(',').count();
+        let hosts = self.hosts.split(',').zip(1..);
+        hosts.map(|(host, number)| info(&Host::parse(host, number, of)?)).collect()
+    }
+
+    /// One server, as the Redis client reads it.
+    fn info(
+        &self,
+        login: &str,
+        host: &Host<'_>,
+        path: &str,
+        query: &str,
+    ) -> Result<ConnectionInfo, ConfigError> {
         let mark = if query.is_empty() { "" } else { "?" };
-        format!("{}://{login}{host}/{path}{mark}{query}", self.scheme)
-    }
-
-    fn each_host(&self, url: impl Fn(&str) -> String) -> Result<Vec<ConnectionInfo>, ConfigError> {
-        self.hosts.split(',').map(|host| info(&url(host))).collect()
+        let port = host.port.map(|port| format!(":{port}")).unwrap_or_default();
+        let place = format!("{}{port}/{path}{mark}{query}", host.name);
+        let parse = |login: &str| format!("redis://{login}{place}").into_connection_info();
+        let info = parse(login).map_err(|_| {
+            // Of the rest everything is checked.
+            let login_is_wrong = parse("").is_ok();
+            wrong(if login_is_wrong { InvalidUrl::Login } else { host.wrong() })
+        })?;
+        match info.addr() {
+            ConnectionAddr::Tcp(name, _) if name.is_empty() => Err(wrong(host.wrong())),
+            ConnectionAddr::Tcp(name, port) if self.tls => {
+                let (host, port) = (name.clone(), *port);
+                let addr = ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None };
+                Ok(info.set_addr(addr))
+            }
+            _ => Ok(info),
+        }
     }
 }
 
-fn info(url: &str) -> Result<ConnectionInfo, ConfigError> {
-    let info = url.into_connection_info().map_err(|_| ConfigError::RedisUrl)?;
-    let is_somewhere = match info.addr() {
-        ConnectionAddr::Tcp(host, _) | ConnectionAddr::TcpTls { host, .. } => !host.is_empty(),
-        _ => true,
-    };
-    if is_somewhere { Ok(info) } else { Err(ConfigError::RedisUrl) }
+/// One host of a list, and where it stands there.
+#[derive(Clone, Copy)]
+struct Host<'u> {
+    /// With brackets around an IPv6 address.
+    name: &'u str,
+    port: Option<u16>,
+    number: usize,
+    of: usize,
+}
+
+impl<'u> Host<'u> {
+    fn parse(text: &'u str, number: usize, of: usize) -> Result<Self, ConfigError> {
+        let is_port = |(_, port): &(&str, &str)| !port.ends_with(']');
+        let (name, port) = text.rsplit_once(':').filter(is_port).unwrap_or((text, ""));
+        let host = Host { name, port: None, number, of };
+        if name.is_empty() || (name.contains(':') && !name.starts_with('[')) {
+            return Err(wrong(host.wrong()));
+        }
+        // A colon without a port says nothing.
+        let port = match port {
+            "" => None,
+            port => match port.parse() {
+                Ok(0) | Err(_) => return Err(wrong(InvalidUrl::Port { number, of })),
+                Ok(port) => Some(port),
+            },
+        };
+        Ok(Self { port, ..host })
+    }
+
+    const fn wrong(&self) -> InvalidUrl {
+        InvalidUrl::Host { number: self.number, of: self.of }
+    }
+}
+
+/// A server behind a socket of the file system.
+fn socket(rest: &str, query: &str) -> Result<Place, ConfigError> {
+    check_database(parameter(query, "db").unwrap_or(""))?;
+    check_protocol(parameter(query, "protocol"))?;
+    let info = format!("unix://{rest}").into_connection_info();
+    info.map(Place::Server).map_err(|_| wrong(InvalidUrl::Host { number: 1, of: 1 }))
+}
+
+fn parameter<'u>(query: &'u str, name: &str) -> Option<&'u str> {
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+fn check_database(database: &str) -> Result<(), ConfigError> {
+    if database.is_empty() || database.parse::<i64>().is_ok_and(|database| database >= 0) {
+        return Ok(());
+    }
+    Err(wrong(InvalidUrl::Database))
+}
+
+fn check_protocol(protocol: Option<&str>) -> Result<(), ConfigError> {
+    match protocol {
+        None | Some("2" | "3" | "resp2" | "resp3") => Ok(()),
+        Some(_) => Err(wrong(InvalidUrl::Protocol)),
+    }
+}
+
+const fn wrong(part: InvalidUrl) -> ConfigError {
+    ConfigError::RedisUrl(part)
 }
 
 #[cfg(test)]
@@ -185,21 +325,85 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url() {
-        for url in [
-            "",
-            "localhost:6379",
-            "http://host",
-            "redis://",
-            "redis://host:port",
-            "redis+sentinel://host",
-            "redis+sentinel://host/a b",
-            "redis+sentinel:///main",
-            "redis+cluster://",
-            "redis+cluster://a,,b",
-            "redis+cluster://a/1",
+    fn of_a_wrong_url_the_wrong_part_is_named() {
+        use InvalidUrl::*;
+        let unescaped = |mark| Unescaped { mark };
+        let host = |number, of| Host { number, of };
+        let port = |number, of| Port { number, of };
+        for (url, part) in [
+            ("", Scheme),
+            ("localhost:6379", Scheme),
+            ("redis//app:pw@host", Scheme),
+            ("http://host", Scheme),
+            ("redis://", host(1, 1)),
+            ("redis://:6379", host(1, 1)),
+            ("redis://::1", host(1, 1)),
+            ("redis://[::1", host(1, 1)),
+            ("redis://0.0.0.0", host(1, 1)),
+            ("redis://app:pw@host:notaport", port(1, 1)),
+            ("redis://host:0", port(1, 1)),
+            ("redis://host:65536", port(1, 1)),
+            ("redis://app:p#x@host", unescaped('#')),
+            ("redis://app:1#x@host", unescaped('#')),
+            ("redis://app:p/x@host", unescaped('/')),
+            ("redis://app:1/2@host", unescaped('/')),
+            ("redis://app:p?x@host", unescaped('?')),
+            ("redis://app:1?2@host/3", unescaped('?')),
+            ("redis://app:%FF@host", Login),
+            ("redis://a,b", SeveralHosts),
+            ("redis://host/main", Database),
+            ("redis://host/-1", Database),
+            ("unix:///socket?db=main", Database),
+            ("redis://host?protocol=4", Protocol),
+            ("redis+sentinel://host", Primary),
+            ("redis+sentinel://host/", Primary),
+            ("redis+sentinel://host/a b", Primary),
+            ("redis+sentinel://host/main/zero", Database),
+            ("redis+sentinel:///main", host(1, 1)),
+            ("redis+sentinel://a,b:x,c/main", port(2, 3)),
+            ("redis+sentinel://a/main?sentinel_password=a#b", unescaped('#')),
+            ("redis+sentinel://a/main?sentinel_password=a/b", unescaped('/')),
+            ("redis+cluster://", host(1, 1)),
+            ("redis+cluster://a,,b", host(2, 3)),
+            ("redis+cluster://a,b:", Scheme),
+            ("redis+cluster://a,b:70000", port(2, 2)),
+            ("redis+cluster://app:p/x@a,b", unescaped('/')),
+            ("redis+cluster://a/1", ClusterDatabase),
         ] {
-            assert!(matches!(Place::parse(url), Err(ConfigError::RedisUrl)), "{url}");
+            match Place::parse(url) {
+                Err(error) => assert_eq!(error, ConfigError::RedisUrl(part), "{url}"),
+                // A colon without a port says nothing.
+                Ok(_) => assert_eq!(url, "redis+cluster://a,b:"),
+            }
         }
+    }
+
+    #[test]
+    fn errors_say_which_host_and_how_a_mark_is_written() {
+        for (url, expected) in [
+            (
+                "redis://a:p#x@h",
+                "the Redis URL is not valid: a `#` in a user, password or path is written %23",
+            ),
+            (
+                "redis://h:x",
+                "the Redis URL is not valid: the port of the host is not a number from 1 to 65535",
+            ),
+            (
+                "redis+cluster://a,b:x",
+                "the Redis URL is not valid: the port of host 2 of 2 is not a number from 1 to 65535",
+            ),
+        ] {
+            assert_eq!(Place::parse(url).err().unwrap().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn schemes_in_capitals_and_marks_where_they_mean_nothing_else() {
+        let Ok(Place::Server(info)) = Place::parse("REDIS://u:a@b:c!@h:1/2") else { panic!() };
+        assert_eq!(info.redis_settings().password(), Some("a@b:c!"));
+        let url = "redis+sentinel://s/main?sentinel_password=a@b";
+        let Ok(Place::Sentinel { sentinels, .. }) = Place::parse(url) else { panic!() };
+        assert_eq!(sentinels[0].redis_settings().password(), Some("a@b"));
     }
 }

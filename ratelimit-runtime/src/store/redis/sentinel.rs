@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use redis::RedisConnectionInfo;
 use redis::aio::MultiplexedConnection as Link;
-use redis::{Client, RedisConnectionInfo};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::dial::Dial;
+use super::dial::{self, Dial};
+use super::endpoint::Endpoint;
 use super::failure::{self, Question};
-use crate::error::{ConfigError, StoreError};
+use crate::error::StoreError;
 
 /// How long one Sentinel may take to answer. Others are asked at the same time.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -24,12 +25,14 @@ pub(super) struct Sentinels {
     primary: Arc<str>,
     login: RedisConnectionInfo,
     tls: bool,
+    /// The latest one: what is known of it holds for as long as it is found again.
+    latest: Mutex<Option<(Found, Arc<Endpoint>)>>,
 }
 
 /// One of them.
 #[derive(Debug)]
 struct Sentinel {
-    client: Client,
+    endpoint: Endpoint,
     /// Kept, since it is asked again and again.
     link: Mutex<Option<Link>>,
 }
@@ -50,13 +53,13 @@ impl Sentinels {
         login: RedisConnectionInfo,
         tls: bool,
         dial: &Dial,
-    ) -> Result<Self, ConfigError> {
+    ) -> Self {
         let sentinel = |info| {
-            let client = dial.client(info)?;
-            Ok(Arc::new(Sentinel { client, link: Mutex::new(None) }))
+            let endpoint = dial::endpoint_as(info, dial.sentinel_provider.clone(), false);
+            Arc::new(Sentinel { endpoint, link: Mutex::new(None) })
         };
-        let all = sentinels.into_iter().map(sentinel).collect::<Result<_, _>>()?;
-        Ok(Self { all, primary: primary.into(), login, tls })
+        let all = sentinels.into_iter().map(sentinel).collect();
+        Self { all, primary: primary.into(), login, tls, latest: Mutex::new(None) }
     }
 
     /// What to call them in a message.
@@ -64,10 +67,18 @@ impl Sentinels {
         &self.primary
     }
 
-    /// A client for the primary that was found.
-    pub(super) fn client(&self, found: &Found, dial: &Dial) -> Result<Client, StoreError> {
-        let client = dial.client_at(&found.host, found.port, self.tls, &self.login);
-        client.map_err(StoreError::Config)
+    /// The primary that was found.
+    pub(super) fn endpoint(&self, found: &Found, dial: &Dial) -> Result<Arc<Endpoint>, StoreError> {
+        let mut latest = self.latest.lock();
+        if let Some((known, endpoint)) = &*latest
+            && (&known.host, known.port) == (&found.host, found.port)
+        {
+            return Ok(endpoint.clone());
+        }
+        let endpoint = dial.endpoint_at(&found.host, found.port, self.tls, &self.login)?;
+        let endpoint = Arc::new(endpoint);
+        *latest = Some((found.clone(), endpoint.clone()));
+        Ok(endpoint)
     }
 
     /// The primary, as more than half of the Sentinels say that answer in time, or as many as do.
@@ -117,7 +128,7 @@ impl Sentinel {
         let known = self.link.lock().clone();
         let asked = timeout(PATIENCE, self.ask_over(known, primary, dial)).await;
         let asked = asked.unwrap_or_else(|_| {
-            let address = self.client.get_connection_info().addr();
+            let address = self.endpoint.address();
             let reason = format!("the Sentinel at {address} did not answer");
             Err(StoreError::Connection { reason })
         });
@@ -133,12 +144,12 @@ impl Sentinel {
         primary: &str,
         dial: &Dial,
     ) -> Result<Found, StoreError> {
-        let address = self.client.get_connection_info().addr();
+        let address = self.endpoint.address();
         let mut link = match link {
             Some(link) => link,
-            None => dial.open(&self.client).await?,
+            None => dial.open(&self.endpoint).await?,
         };
-        let failed = |error| failure::while_connecting(&error, Some(Question::PRIMARY), address);
+        let failed = |error| self.endpoint.failed(&error, Some(Question::PRIMARY));
         let mut command = redis::cmd("SENTINEL");
         command.arg("GET-MASTER-ADDR-BY-NAME").arg(primary);
         let answer = command.query_async::<Option<(String, u16)>>(&mut link).await;
@@ -155,6 +166,7 @@ impl Sentinel {
             Err(error) if failure::is_no_obstacle(&error) => None,
             Err(error) => return Err(failed(error)),
         };
+        self.endpoint.works();
         *self.link.lock() = Some(link);
         Ok(Found { host, port, epoch: epoch.unwrap_or(0) })
     }

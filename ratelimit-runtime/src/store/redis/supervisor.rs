@@ -9,7 +9,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use redis::Client;
 use redis::aio::MultiplexedConnection as Link;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -17,7 +16,7 @@ use tokio::time::timeout;
 
 use super::connection::{Connection, News};
 use super::dial::{Dial, Ready};
-use super::failure;
+use super::endpoint::Endpoint;
 use super::pauses::Pauses;
 use super::sentinel::{Found, Sentinels};
 use crate::driver;
@@ -36,7 +35,7 @@ const IDLE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) enum Target {
     /// To a server. Its name is looked up anew for every attempt.
-    Server(Client),
+    Server(Box<Endpoint>),
     /// To the primary of the moment.
     Primary(Sentinels),
 }
@@ -203,13 +202,12 @@ impl Keeper {
     }
 
     async fn attempt(&self) -> Attempt {
-        telemetry::connecting();
         match &self.target {
-            Target::Server(client) => Ok((self.dial.primary(client).await?, None)),
+            Target::Server(server) => Ok((self.dial.primary(server).await?, None)),
             Target::Primary(sentinels) => {
                 let found = sentinels.find(&self.dial).await?;
-                let client = sentinels.client(&found, &self.dial)?;
-                Ok((self.dial.primary(&client).await?, Some(found)))
+                let server = sentinels.endpoint(&found, &self.dial)?;
+                Ok((self.dial.primary(&server).await?, Some(found)))
             }
         }
     }
@@ -258,7 +256,7 @@ impl Target {
     /// What to call it in a message.
     fn name(&self) -> String {
         match self {
-            Self::Server(client) => failure::name(client.get_connection_info().addr()),
+            Self::Server(server) => server.name(),
             Self::Primary(sentinels) => format!("the primary `{}`", sentinels.name()),
         }
     }

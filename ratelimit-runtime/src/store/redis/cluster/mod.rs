@@ -11,20 +11,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use redis::{Client, ConnectionAddr, RedisConnectionInfo};
+use redis::{ConnectionAddr, RedisConnectionInfo};
 use tokio::sync::{Notify, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use self::map::Map;
-use super::dial::{self, Dial};
+use super::dial::Dial;
+use super::endpoint::Endpoint;
 use super::failure::{self, Question};
 use super::node::Node;
 use super::pauses::Pauses;
 use super::slot::Slot;
 use super::supervisor::Target;
 use crate::driver;
-use crate::error::{ConfigError, StoreError};
+use crate::error::{ConfigError, InvalidUrl, StoreError};
 
 /// How often the map is looked at when nothing seems to have changed.
 const EVERY: Duration = Duration::from_secs(30);
@@ -48,7 +49,7 @@ pub(super) struct Cluster {
 struct Shared {
     dial: Arc<Dial>,
     /// Where to ask when no other node is known.
-    seeds: Vec<Client>,
+    seeds: Vec<Arc<Endpoint>>,
     tls: bool,
     login: RedisConnectionInfo,
     /// By address: masters, and those to which a call was sent on.
@@ -72,10 +73,11 @@ impl Cluster {
         seeds: Vec<redis::ConnectionInfo>,
         dial: Arc<Dial>,
     ) -> Result<Self, ConfigError> {
-        let first = seeds.first().ok_or(ConfigError::RedisUrl)?;
+        let first =
+            seeds.first().ok_or(ConfigError::RedisUrl(InvalidUrl::Host { number: 1, of: 1 }))?;
         let tls = matches!(first.addr(), ConnectionAddr::TcpTls { .. });
         let login = first.redis_settings().clone();
-        let seeds = seeds.into_iter().map(|info| dial.client(info)).collect::<Result<_, _>>()?;
+        let seeds = seeds.into_iter().map(|info| Arc::new(dial.endpoint(info))).collect();
         let nodes = Mutex::default();
         let shared = Arc::new(Shared { dial, seeds, tls, login, nodes, look: Notify::new() });
         let (publish, known) = watch::channel(Known::Nothing);
@@ -221,22 +223,30 @@ impl Shared {
         }))
     }
 
-    async fn ask_seed(&self, seed: &Client) -> Result<Map, StoreError> {
-        let address = seed.get_connection_info().addr();
+    async fn ask_seed(&self, seed: &Endpoint) -> Result<Map, StoreError> {
+        let address = seed.address();
         let mut link = self.dial.open(seed).await?;
         let command = slots();
         let asking = link.send_packed_command(&command);
         let Ok(answer) = timeout(self.dial.connect_timeout, asking).await else {
-            return Err(dial::timed_out(Question::SLOTS, address));
+            return Err(seed.timed_out(Question::SLOTS));
         };
         let answer = answer.and_then(redis::Value::extract_error).map_err(|error| {
             if failure::is_alone(&error) {
                 let reason = format!("{address} is alone and no cluster, reached by redis://");
-                return StoreError::Server { reason };
+                return seed.hold_back(StoreError::Server { reason });
             }
-            failure::while_connecting(&error, Some(Question::SLOTS), address)
+            match seed.failed(&error, Some(Question::SLOTS)) {
+                StoreError::Server { reason } if failure::is_unknown(&error) => {
+                    let advice = "an address that hides its nodes is reached by redis://";
+                    seed.hold_back(StoreError::Server { reason: format!("{reason}: {advice}") })
+                }
+                error => error,
+            }
         })?;
-        self.read(&answer, host_of(&address.to_string()))
+        let map = self.read(&answer, host_of(&address.to_string()))?;
+        seed.works();
+        Ok(map)
     }
 
     /// The map in an answer of the node on a host, and only the nodes of this map from now on.
@@ -258,8 +268,8 @@ impl Shared {
         if let Some(node) = nodes.get(&address) {
             return Ok(node.clone());
         }
-        let client = self.dial.client_at(host, port, self.tls, &self.login)?;
-        let node = Arc::new(Node::start(Target::Server(client), self.dial.clone())?);
+        let server = self.dial.endpoint_at(host, port, self.tls, &self.login)?;
+        let node = Arc::new(Node::start(Target::Server(Box::new(server)), self.dial.clone())?);
         nodes.insert(address, node.clone());
         Ok(node)
     }
