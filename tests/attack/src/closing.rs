@@ -19,8 +19,8 @@ const AWAY: Duration = Duration::from_millis(3);
 /// Attackers leave after that.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// More than the default: a machine that is busy with other tests is no outage.
-const DEADLINE: Duration = Duration::from_millis(250);
+/// The default.
+const DEADLINE: Duration = Duration::from_millis(50);
 
 pub(crate) async fn run(lasts: Duration) -> Vec<Report> {
     vec![closed(lasts / 2).await, local(lasts / 2).await]
