@@ -24,7 +24,9 @@ fn b127_calls_after_a_fork() {
     }
     let server = Server::start(Flavor::Installed);
     for case in ["parent's", "own", "none before", "embedded"] {
-        let is_in_time = (0..5).any(|_| {
+        // A machine that is busy may be late; then calls are decided by the policy.
+        let mut seen = Vec::new();
+        let is_right = (0..5).any(|_| {
             let _quiet = machine::quiet();
             let mut node = Node::builder("fork::b127_calls_after_a_fork")
                 .env("FORK_CASE", case)
@@ -32,18 +34,15 @@ fn b127_calls_after_a_fork() {
                 .may_fork()
                 .start();
             let child = Calls::parse(&node.recv());
-            // The child of a parent with a limiter may go on with that as well as it can.
-            match case {
-                "parent's" => assert!(child.told.ends_with("admit admit deny"), "{child:?}"),
-                _ => assert_eq!(child.told, "server: admit admit deny", "{case}"),
-            }
             node.send("go on");
             let parent = Calls::parse(&node.recv());
             let expected = if case == "none before" { "" } else { "server: admit deny deny" };
-            assert_eq!(parent.told, expected, "{case}");
-            child.longest <= LONGEST && parent.longest <= LONGEST
+            let is_right = child.told == "server: admit admit deny" && parent.told == expected;
+            let is_in_time = child.longest <= LONGEST && parent.longest <= LONGEST;
+            seen.push((child, parent));
+            is_right && is_in_time
         });
-        assert!(is_in_time, "{case}: calls took longer than {LONGEST:?}, five times");
+        assert!(is_right, "{case}, five times: {seen:#?}");
     }
 }
 
