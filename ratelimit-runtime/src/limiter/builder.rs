@@ -35,6 +35,21 @@ enum Source {
     Store(Arc<dyn Store>),
 }
 
+impl Source {
+    const fn is_redis(&self) -> bool {
+        !matches!(self, Self::Embedded | Self::Store(_))
+    }
+
+    /// Whether a blocking call would wait for something that its own thread may have to drive.
+    const fn is_driven_by_caller(&self) -> bool {
+        match self {
+            Self::Embedded | Self::Store(_) | Self::RedisUrl(_) => false,
+            #[cfg(feature = "redis")]
+            Self::RedisConnection(_) => true,
+        }
+    }
+}
+
 /// Sets up a [`Limiter`]. Every setting has a default.
 #[must_use = "a builder does nothing until `build`"]
 pub struct LimiterBuilder {
@@ -397,22 +412,16 @@ impl LimiterBuilder {
             (None, Some(url)) => (Source::RedisUrl(url), ChosenBy::Environment),
             (None, None) => (Source::Embedded, ChosenBy::Nobody),
         };
-        let (mut shared, mut blocking) = (true, true);
+        let blocking = !source.is_driven_by_caller();
+        let is_redis = source.is_redis();
         let (store, decides): (Arc<dyn Store>, _) = match source {
             Source::Embedded if self.requires_shared => return Err(ConfigError::NotShared),
-            Source::Embedded => {
-                shared = false;
-                (self.embedded_store(), "in this process")
-            }
-            Source::Store(store) => {
-                shared = false;
-                (store, "in a store of the caller's")
-            }
+            Source::Embedded => (self.embedded_store(), "in this process"),
+            Source::Store(store) => (store, "in a store of the caller's"),
             #[cfg(feature = "redis")]
             Source::RedisUrl(url) => (Arc::new(self.open(&url, chosen_by)?), "in Redis"),
             #[cfg(feature = "redis")]
             Source::RedisConnection(connection) => {
-                blocking = false;
                 let (naming, clock) = (self.naming(), self.settings.clock());
                 let store = Redis::over(connection, naming, clock, self.settings.deadline());
                 (Arc::new(store), "in Redis, over a connection of the caller's")
@@ -423,7 +432,7 @@ impl LimiterBuilder {
             }
         };
         let mode = self.settings.mode.unwrap_or_default();
-        let lacks_service = shared && self.settings.service.is_none();
+        let lacks_service = is_redis && self.settings.service.is_none();
         let key_secret = self.settings.key_secret.take().map(Bytes::secret).transpose()?;
         let limiter = self.over(store, blocking, mode, key_secret);
         Ok((limiter, Start { chosen_by, decides, lacks_service, mode }))
@@ -503,6 +512,7 @@ impl LimiterBuilder {
     }
 
     /// A limiter that decides in this process, whatever the environment says, without a key secret.
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn in_process(self, mode: Mode) -> Limiter {
         let store = self.embedded_store();
         self.over(store, true, mode, None)
@@ -582,6 +592,15 @@ mod tests {
             let error = error(builder().prefix(prefix));
             assert!(error.starts_with(&format!("the key prefix {problem}")), "{error}");
         }
+    }
+
+    #[cfg(not(feature = "redis"))]
+    #[test]
+    fn a_url_needs_its_feature() {
+        let error = Limiter::builder().redis("redis://S3cr3t@host").build().unwrap_err();
+        assert_eq!(error, ConfigError::NoRedisFeature);
+        let error = of_url(error, ChosenBy::Environment).to_string();
+        assert!(error.starts_with("RATELIMIT_REDIS_URL: "), "{error}");
     }
 
     #[test]
