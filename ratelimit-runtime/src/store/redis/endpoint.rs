@@ -95,10 +95,7 @@ impl Endpoint {
 
     /// What an attempt is made with, unless it is too early for one.
     pub(super) async fn means(&self, dial: &Dial) -> Result<Means, StoreError> {
-        #[cfg(feature = "tls")]
         let can_change = self.login.provider.is_some() || dial.tls.can_change();
-        #[cfg(not(feature = "tls"))]
-        let can_change = self.login.provider.is_some();
         if let Some(error) = self.held_back(can_change) {
             return Err(error);
         }

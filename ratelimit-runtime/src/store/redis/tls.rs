@@ -23,3 +23,11 @@ pub(crate) struct Tls {
     #[cfg(feature = "tls")]
     pub(crate) identity: Option<(Pem, Pem)>,
 }
+
+#[cfg(not(feature = "tls"))]
+impl Tls {
+    #[expect(clippy::unused_self, reason = "as with the feature `tls`")]
+    pub(super) const fn can_change(&self) -> bool {
+        false
+    }
+}
