@@ -114,7 +114,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), String> {
     let Arguments { redis, port } = arguments::parse(std::env::args().skip(1))?;
     let limiter = match &redis {
-        Some(url) => Limiter::builder().redis(url).build(),
+        Some(url) => Limiter::builder().redis(url).service("sms").build(),
         None => Limiter::builder().build(),
     };
     let limiter = limiter.map_err(|error| error.to_string())?;
