@@ -542,6 +542,7 @@ impl LimiterBuilder {
             clock: self.settings.clock(),
             deadline: self.settings.deadline(),
             on_error: self.settings.on_error.unwrap_or_default(),
+            service: self.settings.service.map(Into::into),
             mode,
             fallback,
             outages: OutageLog::new(),

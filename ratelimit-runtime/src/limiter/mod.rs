@@ -61,6 +61,8 @@ struct Shared {
     clock: Clock,
     deadline: Duration,
     on_error: OnError,
+    /// Of which service the rules are that do not say one.
+    service: Option<Box<str>>,
     mode: Mode,
     fallback: Fallback,
     outages: Arc<OutageLog>,
@@ -91,8 +93,8 @@ impl Limiter {
 
     /// Decides a list of checks, all or nothing: if one refuses, none is charged.
     ///
-    /// Checks of one rule and key are one, with their costs added up, and have one outcome: whether keys are
-    /// equal is often up to callers. A list of more than 64 is a mistake of the caller's.
+    /// Checks of one rule and key are one, with their costs added up to the limit at most, and have one outcome:
+    /// whether keys are equal is often up to callers. A list of more than 64 is a mistake of the caller's.
     pub async fn check_all(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
         admit(self.decide(checks).await?)
     }
@@ -198,6 +200,7 @@ impl Limiter {
 
     /// Forgets what is used of the key of a check: it is as good as new.
     pub async fn reset(&self, check: &Check<'_>) -> Result<(), RateLimitError> {
+        let check = &*self.at_home(check);
         self.shared.fallback.reset(check).await;
         self.in_time(self.shared.store.reset(check))
             .await
@@ -248,7 +251,22 @@ impl Limiter {
     /// The checks that count, as the limiter's mode and the rules' say, and one for each budget. Nearly always
     /// that is all of them, and then nothing is copied.
     fn applied<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Cow<'c, [Check<'r>]> {
-        same_budget::once_each(self.switched_on(checks), self.shared.on_error)
+        let mut checks = self.switched_on(checks);
+        if checks.iter().any(|check| self.is_home_of(check)) {
+            checks = checks.iter().map(|check| self.at_home(check).into_owned()).collect();
+        }
+        same_budget::once_each(checks, self)
+    }
+
+    /// Whether the service on a check's rule is the limiter's own.
+    #[inline]
+    fn is_home_of(&self, check: &Check<'_>) -> bool {
+        self.shared.service.as_deref().is_some_and(|service| check.names(service))
+    }
+
+    /// The check as stores see it: a rule that names the limiter's own service is as one that names none.
+    fn at_home<'c, 'r>(&self, check: &'c Check<'r>) -> Cow<'c, Check<'r>> {
+        if self.is_home_of(check) { Cow::Owned(check.at_home()) } else { Cow::Borrowed(check) }
     }
 
     /// The checks that are not switched off.

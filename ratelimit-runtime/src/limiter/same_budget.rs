@@ -2,38 +2,44 @@
 //!
 //! Whether two keys are equal is up to those who call: who is named like an address, a transfer to oneself, a
 //! list of recipients with one twice. So it is no mistake of anybody. Such checks are one, with the costs added
-//! up: what each of them would have taken, one after the other.
+//! up: what each of them would have taken, one after the other. A sum above the limit takes all there is: else
+//! whoever is called like something else could never be admitted.
 
 use std::borrow::Cow;
 
-use super::MAX_CHECKS;
+use super::{Limiter, MAX_CHECKS, makes_sense};
 use crate::rule::{Check, OnError};
 
-/// The same checks, each budget once. `default` is for rules that do not say what counts in an outage.
+/// The same checks, each budget once.
 #[inline]
 pub(super) fn once_each<'c, 'r>(
     checks: Cow<'c, [Check<'r>]>,
-    default: OnError,
+    limiter: &Limiter,
 ) -> Cow<'c, [Check<'r>]> {
     // More are refused as they are: to compare each with each is quick for a few.
-    if checks.len() < 2 || checks.len() > MAX_CHECKS || !any_are_same(&checks) {
+    if checks.len() < 2 || checks.len() > MAX_CHECKS {
         return checks;
     }
-    Cow::Owned(joined(&checks, default))
+    let parts_groups = limiter.shared.store.parts_groups();
+    // What makes no sense alone is a mistake, and not hidden by what it would be joined with.
+    if !any_are_same(&checks, parts_groups) || !checks.iter().all(makes_sense) {
+        return checks;
+    }
+    Cow::Owned(joined(&checks, limiter.shared.on_error, parts_groups))
 }
 
-fn any_are_same(checks: &[Check<'_>]) -> bool {
+fn any_are_same(checks: &[Check<'_>], parts_groups: bool) -> bool {
     checks
         .iter()
         .enumerate()
-        .any(|(n, check)| checks.iter().take(n).any(|one| one.is_same_budget(check)))
+        .any(|(n, check)| checks.iter().take(n).any(|one| one.is_same_budget(check, parts_groups)))
 }
 
 #[cold]
-fn joined<'c>(checks: &[Check<'c>], default: OnError) -> Vec<Check<'c>> {
+fn joined<'c>(checks: &[Check<'c>], default: OnError, parts_groups: bool) -> Vec<Check<'c>> {
     let mut each: Vec<Check<'c>> = Vec::with_capacity(checks.len());
     for check in checks {
-        match each.iter_mut().find(|one| one.is_same_budget(check)) {
+        match each.iter_mut().find(|one| one.is_same_budget(check, parts_groups)) {
             Some(one) => *one = one.joined(check, default),
             None => each.push(check.clone()),
         }
@@ -48,7 +54,7 @@ mod tests {
     use crate::clock::{Clock, ManualClock};
     use crate::error::{Mistake, RateLimitError};
     use crate::limiter::Limiter;
-    use crate::rule::{Algorithm, Check, Mode, OnError, Rule};
+    use crate::rule::{Algorithm, Check, Mode, OnError, Rate, Rule};
 
     fn limiter() -> Limiter {
         Limiter::builder().clock(Clock::Manual(ManualClock::new())).build().unwrap()
@@ -69,14 +75,65 @@ mod tests {
         let twice = limiter.check_all_blocking(&[check("a", 1), check("a", 2)]);
         assert!(matches!(twice, Err(RateLimitError::Refused(_))), "{twice:?}");
         assert!(limiter.check_all_blocking(&[check("a", 1), check("a", 1)]).is_ok());
-        // More than there ever is, as in one check.
+        // More than there ever is, in one check.
         let Err(RateLimitError::Mistake(mistake)) =
-            limiter.check_all_blocking(&[check("b", 3), check("b", 3)])
+            limiter.check_all_blocking(&[check("b", 6), check("b", 1)])
         else {
             panic!("a mistake of the caller's")
         };
         assert!(matches!(mistake, Mistake::CostExceedsCapacity { cost: 6, limit: 5, .. }));
         assert!(mistake.is_callers());
+    }
+
+    /// `.limit(api, user or ip).limit(api, ip)` is no mistake of whoever has no user.
+    #[test]
+    fn a_sum_above_the_limit_takes_all_there_is() {
+        for (limit, cost) in [(1, 1), (5, 3), (5, 5)] {
+            let (limiter, rule) = (limiter(), rule(limit));
+            let checks = [(); 2].map(|()| Check::new(&rule, "a").cost(cost));
+            let decision = limiter.check_all_blocking(&checks).unwrap();
+            assert_eq!((decision.outcomes().len(), decision.outcomes()[0].remaining), (1, 0));
+            let again = limiter.check_all_blocking(&checks);
+            assert!(matches!(again, Err(RateLimitError::Refused(_))), "{again:?}");
+        }
+        // A limit of 0 refuses, as ever.
+        let (limiter, rule) = (limiter(), rule(0));
+        let refused = limiter.check_all_blocking(&[(); 2].map(|()| Check::new(&rule, "a")));
+        assert!(matches!(refused, Err(RateLimitError::Refused(_))), "{refused:?}");
+    }
+
+    #[test]
+    fn the_service_of_the_limiter_on_a_rule_is_none() {
+        let limiter = || {
+            let builder = Limiter::builder().embedded().service("mail");
+            builder.clock(Clock::Manual(ManualClock::new())).build().unwrap()
+        };
+        let (plain, named, shop) = (rule(10), rule(10).service("mail"), rule(10).service("shop"));
+        let left = |limiter: &Limiter, rules: &[&Rule]| -> Vec<u64> {
+            let checks: Vec<_> = rules.iter().map(|rule| Check::new(rule, "a").cost(2)).collect();
+            let decision = limiter.check_all_blocking(&checks).unwrap();
+            decision.outcomes().iter().map(|outcome| outcome.remaining).collect()
+        };
+        for rules in [[&plain, &named], [&named, &plain]] {
+            assert_eq!(left(&limiter(), &rules), [6], "one call");
+            let limiter = limiter();
+            assert_eq!(left(&limiter, &rules[..1]), [8]);
+            assert_eq!(left(&limiter, &rules[1..]), [6], "two calls");
+            assert_eq!(left(&limiter, &[&shop, rules[0]]), [8, 4], "another service");
+            // Also where nothing is decided.
+            crate::driver::block_on(limiter.reset(&Check::new(rules[1], "a"))).unwrap();
+            assert_eq!(left(&limiter, &rules[..1]), [8]);
+        }
+    }
+
+    /// On one Redis as in this process the group is not a part of the key.
+    #[test]
+    fn two_groups_are_one_budget_unless_the_store_parts_them() {
+        let rule = rule(10);
+        let [one, other] = ["g", "h"].map(|group| Check::new(&rule, "a").group(group));
+        assert!(one.is_same_budget(&other, false));
+        assert!(!one.is_same_budget(&other, true));
+        assert!(one.is_same_budget(&one, true));
     }
 
     #[test]
@@ -102,6 +159,40 @@ mod tests {
             assert_eq!(joined.rule().own_on_error(), Some(OnError::Closed));
             assert_eq!((joined.algorithm(), joined.permits()), (few, 2));
         }
+    }
+
+    /// Neither is stricter than the other in all numbers.
+    #[test]
+    fn each_number_of_the_joined_check_is_the_stricter() {
+        use Algorithm::{FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket};
+        let (second, day) = (Duration::from_secs(1), Duration::from_hours(24));
+        let (slow, fast) = (Rate::per_day(9), Rate::per_second(1_000));
+        let counter = |limit, window, sub_windows| SlidingCounter { limit, window, sub_windows };
+        let numbers = [
+            [(9, slow), (3, fast), (3, slow)]
+                .map(|(capacity, refill)| TokenBucket { capacity, refill }),
+            [(9, slow), (3, fast), (3, slow)]
+                .map(|(capacity, leak)| LeakyBucket { capacity, leak }),
+            [(9, day), (3, second), (3, day)].map(|(limit, window)| FixedWindow { limit, window }),
+            [(9, day), (3, second), (3, day)].map(|(limit, window)| SlidingLog { limit, window }),
+            [counter(9, day, 10), counter(3, second, 60), counter(3, day, 10)],
+        ];
+        for [one, other, stricter] in numbers {
+            let rule = Rule::new("same", one);
+            let [one, other] = [one, other].map(|own| Check::new(&rule, "a").numbers(own));
+            assert_eq!(one.joined(&other, OnError::Local).algorithm(), stricter);
+            assert_eq!(other.joined(&one, OnError::Local).algorithm(), stricter);
+            // What takes nothing has no say.
+            assert_eq!(one.joined(&other.cost(0), OnError::Local).algorithm(), one.algorithm());
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_alone_makes_none_with_another() {
+        let (limiter, rule) = (limiter(), rule(5));
+        let never = Algorithm::FixedWindow { limit: 5, window: Duration::ZERO };
+        let checks = [Check::new(&rule, "a"), Check::new(&rule, "a").numbers(never)];
+        assert!(matches!(limiter.check_all_blocking(&checks), Err(RateLimitError::Mistake(_))));
     }
 
     #[test]

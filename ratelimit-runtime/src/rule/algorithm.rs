@@ -53,6 +53,14 @@ impl Rate {
     pub const fn period(self) -> Duration {
         self.period
     }
+
+    /// The slower of two.
+    fn slower(self, other: Self) -> Self {
+        let times = |one: Self, other: Self| {
+            u128::from(one.permits).saturating_mul(other.period.as_nanos())
+        };
+        if times(other, self) < times(self, other) { other } else { self }
+    }
 }
 
 /// How a rule counts, with its numbers. The definitions are in `tests/vectors/README.md` of the
@@ -117,6 +125,36 @@ impl Algorithm {
 }
 
 impl Algorithm {
+    /// For two of one kind: the numbers that admit nothing that either would refuse. The smaller limit with
+    /// the slower rate, or the longer window.
+    pub(super) fn stricter(self, other: Self) -> Self {
+        let least = self.limit().min(other.limit());
+        match (self, other) {
+            (Self::TokenBucket { refill: one, .. }, Self::TokenBucket { refill: other, .. }) => {
+                Self::TokenBucket { capacity: least, refill: one.slower(other) }
+            }
+            (Self::LeakyBucket { leak: one, .. }, Self::LeakyBucket { leak: other, .. }) => {
+                Self::LeakyBucket { capacity: least, leak: one.slower(other) }
+            }
+            (Self::FixedWindow { window: one, .. }, Self::FixedWindow { window: other, .. }) => {
+                Self::FixedWindow { limit: least, window: one.max(other) }
+            }
+            (Self::SlidingLog { window: one, .. }, Self::SlidingLog { window: other, .. }) => {
+                Self::SlidingLog { limit: least, window: one.max(other) }
+            }
+            (
+                Self::SlidingCounter { window: one, sub_windows, .. },
+                Self::SlidingCounter { window: other, sub_windows: others, .. },
+            ) => {
+                // Those of the window that stays fit into it.
+                let (window, sub_windows) = (one, sub_windows).max((other, others));
+                Self::SlidingCounter { limit: least, window, sub_windows }
+            }
+            // No limiter lets a call have another kind than its rule.
+            (one, _) => one,
+        }
+    }
+
     /// The name of the kind, as the attribute has it.
     pub(crate) const fn name(&self) -> &'static str {
         match self {

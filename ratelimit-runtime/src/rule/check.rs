@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{Algorithm, Mode, OnError, Rule};
 use crate::algo::{Plan, Resolution};
 use crate::error::ConfigError;
+use crate::identity::Seed;
 use crate::key::Key;
 
 /// One rule, one key, one cost: what a store decides.
@@ -19,6 +20,8 @@ pub struct Check<'a> {
     group: Option<Arc<Key>>,
     /// Whether it never refuses, whatever its rule says.
     only_watched: bool,
+    /// Whether the service on its rule is the limiter's, and so says nothing.
+    is_at_home: bool,
 }
 
 impl<'a> Check<'a> {
@@ -41,6 +44,7 @@ impl<'a> Check<'a> {
             max_delay: None,
             group: None,
             only_watched: false,
+            is_at_home: false,
         }
     }
 
@@ -134,17 +138,41 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// Whether both are about the same key of the same rule, so that they are one state in a store.
-    pub(crate) fn is_same_budget(&self, other: &Self) -> bool {
+    /// The service whose budgets it uses, if that is another one than the limiter's.
+    fn other_service(&self) -> Option<&'static str> {
+        self.rule.own_service().filter(|_| !self.is_at_home)
+    }
+
+    /// Whether the service on its rule is the one that the limiter is set up for: that is the same budget as
+    /// without it.
+    pub(crate) fn names(&self, service: &str) -> bool {
+        self.other_service() == Some(service)
+    }
+
+    /// The same check for a limiter whose service is the one on the rule.
+    pub(crate) fn at_home(&self) -> Self {
+        Self { is_at_home: true, ..self.clone() }
+    }
+
+    /// What the ids of its rule's keys are made with.
+    pub(crate) fn seed(&self) -> Seed {
+        if self.is_at_home { self.rule.seed_at_home() } else { self.rule.seed() }
+    }
+
+    /// Whether both are about the same key of the same rule, so that they are one state in a store. In some
+    /// stores those of two groups are two.
+    pub(crate) fn is_same_budget(&self, other: &Self, parts_groups: bool) -> bool {
         self.key == other.key
             && self.rule.name() == other.rule.name()
-            && self.rule.own_service() == other.rule.own_service()
+            && self.other_service() == other.other_service()
+            && (!parts_groups || self.group == other.group)
             && std::mem::discriminant(&self.rule.algorithm)
                 == std::mem::discriminant(&other.rule.algorithm)
     }
 
-    /// One check for two of the [same budget](Self::is_same_budget): it takes what both take, and is as strict as
-    /// the stricter of them. One that only watches adds nothing to one that is enforced.
+    /// One check for two of the [same budget](Self::is_same_budget): it takes what both take, but no more than
+    /// there ever is, and is as strict as the stricter of them in each number. Each makes sense alone. One that
+    /// only watches adds nothing to one that is enforced.
     pub(crate) fn joined(&self, other: &Self, default: OnError) -> Self {
         match (self.is_shadow(), other.is_shadow()) {
             (false, true) => return self.clone(),
@@ -157,17 +185,26 @@ impl<'a> Check<'a> {
             OnError::Closed => 2,
         };
         let rule = if strictness(other) > strictness(self) { other.rule } else { self.rule };
-        let (own, others) = (self.algorithm(), other.algorithm());
-        let numbers = if others.limit() < own.limit() { others } else { own };
-        let max_delay = match (self.max_delay, other.max_delay) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
+        let (numbers, max_delay) = match (self.cost, other.cost) {
+            // What takes nothing is admitted whatever its numbers are.
+            (1.., 0) => (self.algorithm(), self.max_delay),
+            (0, 1..) => (other.algorithm(), other.max_delay),
+            _ => {
+                let delays = [self.max_delay, other.max_delay];
+                (self.algorithm().stricter(other.algorithm()), delays.into_iter().flatten().min())
+            }
         };
+        let cost = self.cost.saturating_add(other.cost);
+        // A limit of 0 refuses, and a cost of 0 would be admitted.
+        let cost = if numbers.limit() == 0 { cost } else { cost.min(numbers.limit()) };
         Self {
             rule,
-            cost: self.cost.saturating_add(other.cost),
+            cost,
             numbers: (numbers != rule.algorithm).then_some(numbers),
             max_delay,
+            only_watched: self.is_shadow(),
+            // The service on the one rule may be that of the limiter, and on the other there is none.
+            is_at_home: self.is_at_home || other.is_at_home,
             ..self.clone()
         }
     }

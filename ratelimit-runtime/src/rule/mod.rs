@@ -178,7 +178,7 @@ impl Rule {
 
     /// The same rule with the budgets of this service, instead of the one that the limiter is
     /// [set up](crate::LimiterBuilder::service) for: so two services share a rule's budgets on purpose.
-    /// An empty name is none.
+    /// An empty name is none, and so is the limiter's own.
     #[must_use]
     pub const fn service(mut self, service: &'static str) -> Self {
         self.service = if service.is_empty() { None } else { Some(service) };
@@ -256,6 +256,12 @@ impl Rule {
     pub(crate) fn seed(&self) -> Seed {
         let new = || Seed::of(self.name(), self.service, self.algorithm.kind());
         *self.seed.get_or_init(new)
+    }
+
+    /// The [seed](Self::seed) of the same rule without a service.
+    #[cold]
+    pub(crate) fn seed_at_home(&self) -> Seed {
+        Seed::of(self.name(), None, self.algorithm.kind())
     }
 
     /// Whether the name was written by a person, and so may be shown to clients.

@@ -12,7 +12,8 @@ use super::{Algorithm, Rule};
 use crate::__private::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
 use crate::error::{ConfigError, Mistake};
 
-/// A rule's name, and its service if that is written on the rule.
+/// A rule's name, and its service if that is written on the rule. That it may be a limiter's own is not known
+/// here: a process may have limiters of several services.
 type FullName = (String, Option<&'static str>);
 
 /// The first rule of each name. Rules in code: there are only so many.

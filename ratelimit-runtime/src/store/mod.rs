@@ -80,6 +80,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Forgets what is used of the key of a check.
     fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>>;
 
+    /// Whether checks of one rule and key in two [groups](Check::group) are two budgets.
+    #[doc(hidden)]
+    fn parts_groups(&self) -> bool {
+        false
+    }
+
     /// Says whether the store can answer; waits for its first attempt to connect.
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async { Ok(()) })

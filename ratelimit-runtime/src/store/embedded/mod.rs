@@ -187,7 +187,7 @@ impl Embedded {
             let at = state.as_ref().filter(|_| charged).map(A::charged_at);
             ((answer, at), self.expiry(now, answer, charged))
         };
-        let seed = check.rule().seed();
+        let seed = check.seed();
         let (id, budget) = (key_id(check), Id::of_overflow(seed));
         // There is a shard for every id.
         let mut locked = self.shard(id).map(Mutex::lock);
@@ -238,7 +238,7 @@ impl Embedded {
         for check in checks {
             let plan = check.plan(Resolution::Nanos)?;
             let id = key_id(check);
-            let budget = Id::of_overflow(check.rule().seed());
+            let budget = Id::of_overflow(check.seed());
             let (limit, shard) = (check.algorithm().limit(), self.index(id));
             seats.push(Seat { plan, id, budget, limit, shard, place: Place::Entry });
         }
@@ -246,11 +246,14 @@ impl Embedded {
         held.seat(&mut seats, now);
         let mut admits: SmallVec<[bool; 4]> = SmallVec::new();
         for (i, (seat, check)) in seats.iter().zip(checks).enumerate() {
-            // Keys of one rule may share one overflow budget, which has to have enough for all.
+            // Keys of one rule may share one overflow budget, which has to have enough for all. And one key
+            // may come twice, in two groups of a Cluster that does not answer.
             let earlier = seats.iter().zip(checks).take(i);
             let before: u64 = earlier
                 .filter(|(other, _)| {
-                    seat.overflows() && other.overflows() && other.budget == seat.budget
+                    let share_overflow =
+                        seat.overflows() && other.overflows() && other.budget == seat.budget;
+                    other.id == seat.id || share_overflow
                 })
                 .fold(0, |sum, (_, check)| sum.saturating_add(check.permits()));
             let cost = match check.permits() {
@@ -291,7 +294,7 @@ impl Embedded {
             return;
         }
         let now = self.clock.now_ns();
-        let (id, budget) = (key_id(check), Id::of_overflow(check.rule().seed()));
+        let (id, budget) = (key_id(check), Id::of_overflow(check.seed()));
         let Some(mut shard) = self.shard(id).map(Mutex::lock) else { return };
         let used = self.overflow.lock().used_by::<A>(id, budget);
         if used.is_some() && !shard.contains(id) && self.shares.take_any(id.rule()) {
@@ -609,7 +612,7 @@ fn used_up<A: Kept>(algorithm: &A, limit: u64, now: Instant) -> Option<A::State>
 }
 
 fn key_id(check: &Check<'_>) -> Id {
-    Id::of_key(check.rule().seed(), check.key().as_str())
+    Id::of_key(check.seed(), check.key().as_str())
 }
 
 impl Drop for Embedded {

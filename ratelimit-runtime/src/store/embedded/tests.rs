@@ -211,6 +211,20 @@ fn keys_of_a_list_that_share_a_budget_do_not_take_it_twice() {
     }
 }
 
+/// As in two groups of a Cluster that does not answer.
+#[test]
+fn a_key_that_comes_twice_in_a_list_has_one_budget() {
+    for rule in fives() {
+        let stage = Stage::new(100);
+        let checks = [(); 2].map(|()| Check::new(&rule, "a").cost(2));
+        let admits = || {
+            let answers = stage.store.decide_now(&checks).unwrap().unwrap();
+            answers.iter().all(|answer| answer.allowed)
+        };
+        assert_eq!([(); 3].map(|()| admits()), [true, false, false], "{}", rule.name());
+    }
+}
+
 #[test]
 fn a_key_that_overflowed_can_be_reset() {
     for rule in fives() {

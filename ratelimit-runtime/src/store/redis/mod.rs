@@ -229,6 +229,10 @@ enum Decided {
 }
 
 impl Store for Redis {
+    fn parts_groups(&self) -> bool {
+        self.names().grouped
+    }
+
     fn decide<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
         Box::pin(async move {
             match self.decided(checks).await? {
