@@ -58,8 +58,8 @@ macro_rules! with_algorithm {
 /// An entry leaves when its key is as good as new; calls do the cleaning, a few entries at a time.
 /// A key in use is never evicted, which would hand its quota out again. Instead a rule has no place
 /// for a new key when [`max_keys`](Embedded::with_max_keys) are in use, or when it holds three times
-/// as many places as are free: the keys of one rule, which strangers may invent, do not take the
-/// places of all others. New keys of such a rule share one overflow budget then, and a key that was
+/// as many places as are free, or more than its part of the last eighth when no more is free: the
+/// keys of some rules, which strangers may invent, do not take the places of all others. New keys of such a rule share one overflow budget then, and a key that was
 /// charged there begins with what is used of it when it gets a place.
 ///
 /// There are at most 1,024 overflow budgets at a time. Beyond, new keys of further rules are

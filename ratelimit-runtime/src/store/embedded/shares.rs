@@ -7,10 +7,20 @@ use parking_lot::Mutex;
 
 use crate::identity::RuleTag;
 
-/// A rule may take another place while it holds less than this many times what is free. So alone it
-/// fills three quarters of the store; two that want all of it get three sevenths each; and whatever
-/// they do, something is free for a rule that holds little.
+/// A rule may take another place while it holds less than this many times what is free, and more
+/// than the floor is free. So alone it fills three quarters of the store; two that want all of it
+/// get three sevenths each.
 const TIMES_FREE: usize = 3;
+
+/// The floor is one in so many places: the last ones, of which each rule may take its part.
+const FLOOR: usize = 8;
+
+/// Each of so many rules has the same part; together they have half of the floor.
+const FIRST_RULES: usize = 16;
+
+/// One in so many places is the part of a rule, divided by the number of rules, when there are more
+/// of them. The sum of 1/17 to 1/1,024 is less than 4.5, so all of them have half of the floor.
+const LATER_RULES: usize = 72;
 
 /// Rules that hold places and are counted one by one; those beyond are counted together. Names can
 /// be made at run time.
@@ -55,15 +65,32 @@ impl Shares {
 
     /// Takes a place for a new key of a rule, if there is one for this rule.
     pub(super) fn take(&self, rule: RuleTag) -> bool {
-        self.take_if(rule, |held, free| held < free.saturating_mul(TIMES_FREE))
+        let floor = self.max_keys / FLOOR;
+        self.take_if(rule, |held, free, rules| {
+            (free > floor && held < free.saturating_mul(TIMES_FREE)) || held < self.part(rules)
+        })
+    }
+
+    /// The places that each rule can have whatever the others do, when so many hold any.
+    ///
+    /// Of those that took places below the floor and hold them, the first did so among one rule at
+    /// least, the second among two, and so on: together they have at most `part(1) + part(2) + ..`,
+    /// which is less than the floor. So nothing has to be kept for this.
+    fn part(&self, rules: usize) -> usize {
+        let part = if rules <= FIRST_RULES {
+            self.max_keys / (2 * FLOOR * FIRST_RULES)
+        } else {
+            self.max_keys / LATER_RULES / rules
+        };
+        part.max(1)
     }
 
     /// Takes a place for a new key, if there is any.
     pub(super) fn take_any(&self, rule: RuleTag) -> bool {
-        self.take_if(rule, |_, _| true)
+        self.take_if(rule, |_, _, _| true)
     }
 
-    fn take_if(&self, rule: RuleTag, may: impl FnOnce(usize, usize) -> bool) -> bool {
+    fn take_if(&self, rule: RuleTag, may: impl FnOnce(usize, usize, usize) -> bool) -> bool {
         let mut held = self.held.lock();
         let free = self.max_keys.saturating_sub(held.all);
         let Held { by_rule, others, all } = &mut *held;
@@ -74,7 +101,8 @@ impl Shares {
             None if has_room => (0, true),
             None => (*others, false),
         };
-        if free == 0 || !may(now, free) {
+        let rules = by_rule.len() + usize::from(now == 0 || !is_counted);
+        if free == 0 || !may(now, free, rules) {
             return false;
         }
         if is_counted {
@@ -127,16 +155,51 @@ mod tests {
     }
 
     #[test]
-    fn one_rule_leaves_a_quarter_and_the_next_a_quarter_of_that() {
+    fn one_rule_leaves_a_quarter_and_the_next_an_eighth() {
         let shares = Shares::new(100_000);
         assert_eq!(fill(&shares, rule("one")), 75_000);
-        assert_eq!(fill(&shares, rule("two")), 18_750);
-        assert_eq!(fill(&shares, rule("three")), 4_688);
+        assert_eq!(fill(&shares, rule("two")), 12_500);
+        assert_eq!(fill(&shares, rule("three")), 390);
         // What becomes free goes to who holds least.
         shares.free(&vec![rule("one"); 2_000]);
-        assert_eq!((fill(&shares, rule("one")), fill(&shares, rule("two"))), (0, 0));
-        assert!(fill(&shares, rule("three")) > 0);
+        assert_eq!(fill(&shares, rule("one")), 0);
+        assert_eq!(fill(&shares, rule("three")), 1_610);
         assert_eq!(shares.held_by(rule("one")), 73_000);
+    }
+
+    #[test]
+    fn a_rule_has_its_part_whatever_the_others_do() {
+        for rules in [8, 10, 15, 100, 1_023] {
+            let shares = Shares::new(100_000);
+            for i in 0..rules {
+                fill(&shares, rule(&i.to_string()));
+            }
+            let part = if rules < 16 { 390 } else { 100_000 / 72 / (rules + 1) };
+            assert_eq!(fill(&shares, rule("login")), part, "after {rules}");
+        }
+    }
+
+    /// Rules come, fill what they may, give some back and leave, in any order.
+    #[test]
+    fn a_rule_has_its_part_however_the_others_come_and_go() {
+        for seed in 0..20 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let shares = Shares::new(20_000);
+            for _ in 0..300 {
+                let one = rule(&random.u32(0..40).to_string());
+                let held = shares.held.lock().by_rule.get(&one).copied().unwrap_or(0);
+                match random.u8(0..4) {
+                    0 => shares.free(&vec![one; random.usize(0..=held)]),
+                    1 => _ = (0..random.usize(0..500)).filter(|_| shares.take(one)).count(),
+                    _ => _ = fill(&shares, one),
+                }
+                let rules = shares.held.lock().by_rule.len() + 1;
+                let login = fill(&shares, rule("login"));
+                assert!(login >= shares.part(rules), "{login} among {rules}, seed {seed}");
+                shares.free(&vec![rule("login"); login]);
+                assert!(shares.len() <= 20_000);
+            }
+        }
     }
 
     #[test]

@@ -117,6 +117,30 @@ fn keys_of_one_rule_do_not_take_the_places_of_all_others() {
     }
 }
 
+/// The same when many rules are flooded, one after the other.
+#[test]
+fn however_many_rules_are_flooded_the_next_one_has_places() {
+    for floods in [8, 10] {
+        let stage = Stage::new(100_000);
+        for rule in 0..floods {
+            let rule = windows(&format!("search {rule}"), 1_000, DAY);
+            // Until it has no place for some time.
+            let mut device = 0;
+            let mut held = stage.store.len();
+            while device % 1_000 > 0 || device == 0 || stage.store.len() > held {
+                held = if device % 1_000 == 0 { stage.store.len() } else { held };
+                stage.admits(&rule, device);
+                device += 1;
+            }
+        }
+        let login = windows("login", 5, DAY);
+        let refused = (0..200).filter(|address| !stage.admits(&login, address)).count();
+        assert_eq!(refused, 0, "after {floods}");
+        assert_eq!((stage.hits(&login, "0", 9), stage.hits(&login, "199", 9)), (4, 4));
+        assert!(stage.store.len() <= 100_000);
+    }
+}
+
 /// The same where both rules are decided in one call, as those of a layer and of a handler are.
 #[test]
 fn lists_leave_places_to_other_rules_too() {
