@@ -159,8 +159,8 @@ fn is_unused<A: Kept>(algorithm: &A, state: Option<&A::State>, now: Instant) -> 
     algorithm.answer(state, now, look).reset_after_ms == 0
 }
 
-/// A set of keys in 256 bytes, however many: it may contain some that were not added (one in fifty
-/// of 250, half of 1,000), and never lacks one that was. Ids are random bits, so it needs no hash.
+/// A set of keys in 256 bytes, however many: it may contain some that were not added (three in
+/// 100 of 250, half of 1,000, nearly all of 3,000), and never lacks one that was. Ids are random bits, so it needs no hash.
 #[derive(Debug, Default)]
 struct Keys([u64; 32]);
 
