@@ -23,6 +23,7 @@ mod frameworks;
 mod identity;
 mod key;
 mod limiter;
+mod panics;
 mod process;
 mod reject;
 mod rule;

@@ -8,7 +8,7 @@ use super::number::{Count, IntoRate, IntoWindow, Negative};
 use super::run::Run;
 use crate::error::{Argument, Fault, InvalidNumber, Mistake, RateLimitError};
 use crate::key::Key;
-use crate::limiter::{Checks, Limiter, Place, mistaken};
+use crate::limiter::{Caller, Checks, Limiter, Place, Question, mistaken};
 use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
 
 /// How a call begins.
@@ -167,7 +167,7 @@ impl Call {
         match self.start() {
             Ok(Start::Admitted) => Run::admitted(),
             Ok(Start::Wait(place)) => Run::in_line(*place),
-            Ok(Start::Ask) => Run::asking(mem::take(self).ask()),
+            Ok(Start::Ask) => Run::asking(Question::new(|caller| mem::take(self).ask(caller))),
             Err(error) => Run::limited(error),
         }
     }
@@ -194,9 +194,14 @@ impl Call {
     }
 
     /// Asks the store, after [`start`](Self::start) said so.
-    async fn ask(self) -> Result<Option<Place>, RateLimitError> {
-        let Some(limiter) = self.limiter()?.cloned() else { return Ok(None) };
-        limiter.enter_later(self.checks, self.wait.is_some()).await.map(Some)
+    async fn ask(self, caller: Caller) -> Option<Result<Option<Place>, RateLimitError>> {
+        let limiter = match self.limiter() {
+            Ok(Some(limiter)) => limiter.clone(),
+            Ok(None) => return Some(Ok(None)),
+            Err(error) => return Some(Err(error)),
+        };
+        let entered = limiter.enter_later(self.checks, self.wait.is_some(), &caller).await?;
+        Some(entered.map(Some))
     }
 
     /// The limiter that decides; `None` when there is nothing to decide.

@@ -6,12 +6,11 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::driver;
 use crate::error::RateLimitError;
-use crate::limiter::Place;
+use crate::limiter::{Place, Question};
 
 /// The store is asked. No place: nothing was to be decided.
-type Asking = Pin<Box<dyn Future<Output = Result<Option<Place>, RateLimitError>> + Send>>;
+type Asking = Question<Result<Option<Place>, RateLimitError>>;
 
 type InLine = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -22,8 +21,7 @@ type InLine = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// waiting is made before there is a future, and allocates nothing.
 ///
 /// Dropped before its end, its caller has left, and what it was charged is refunded. While it waits
-/// for its turn it knows what that is. While the store is asked nobody does: so the question is
-/// finished on the limiter's own thread.
+/// for its turn it knows what that is. While the store is asked nobody does: see [`Question`].
 #[must_use = "futures do nothing until they are awaited"]
 pub struct Run {
     state: State,
@@ -33,8 +31,7 @@ enum State {
     Admitted,
     /// Until the first poll.
     Limited(Option<RateLimitError>),
-    /// In which process it has begun, if it has, and what it is.
-    Asking(Option<u32>, Asking),
+    Asking(Asking),
     InLine(InLine),
 }
 
@@ -47,10 +44,8 @@ impl Run {
         Self { state: State::Limited(Some(error)) }
     }
 
-    pub(super) fn asking(
-        future: impl Future<Output = Result<Option<Place>, RateLimitError>> + Send + 'static,
-    ) -> Self {
-        Self { state: State::Asking(None, Box::pin(future)) }
+    pub(super) const fn asking(asking: Asking) -> Self {
+        Self { state: State::Asking(asking) }
     }
 
     pub(super) fn in_line(place: Place) -> Self {
@@ -69,7 +64,7 @@ impl Future for Run {
             State::Limited(error) => {
                 error.take().map_or(Poll::Pending, |error| Poll::Ready(Err(error)))
             }
-            State::Asking(..) | State::InLine(_) => self.waiting(context),
+            State::Asking(_) | State::InLine(_) => self.waiting(context),
         }
     }
 }
@@ -84,9 +79,9 @@ impl Run {
                     return Poll::Ready(Ok(()));
                 }
                 State::Limited(_) => return Poll::Pending,
-                State::Asking(_, mut asking) => {
-                    let Poll::Ready(answer) = asking.as_mut().poll(context) else {
-                        self.state = State::Asking(Some(std::process::id()), asking);
+                State::Asking(mut asking) => {
+                    let Poll::Ready(answer) = Pin::new(&mut asking).poll(context) else {
+                        self.state = State::Asking(asking);
                         return Poll::Pending;
                     };
                     self.state = match answer {
@@ -106,18 +101,6 @@ impl Run {
                     self.state = State::Admitted;
                 }
             }
-        }
-    }
-}
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        if matches!(self.state, State::Asking(Some(_), _))
-            && let State::Asking(Some(process), asking) =
-                mem::replace(&mut self.state, State::Admitted)
-            && process == std::process::id()
-        {
-            driver::finish(asking);
         }
     }
 }

@@ -380,7 +380,7 @@ impl LimiterBuilder {
     ///
     /// It runs where the call does, after the decision, and cannot change it: the caller waits for it, and
     /// in async code so does whatever shares its thread. When it panics the call goes on. Limited
-    /// functions that it calls give no events.
+    /// functions that it calls give no events. Neither do callers who leave before the store has answered.
     pub fn on_event(mut self, hook: impl Fn(&LimitEvent<'_>) + Send + Sync + 'static) -> Self {
         self.events.hook = Some(Arc::new(hook));
         self

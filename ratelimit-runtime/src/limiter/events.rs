@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -11,6 +10,7 @@ use once_cell::sync::Lazy;
 
 use crate::decision::Degraded;
 use crate::event::{LimitEvent, LimitEventKind};
+use crate::panics::survives;
 use crate::rule::Check;
 use crate::store::Answers;
 
@@ -105,9 +105,9 @@ fn run(hook: &Hook, event: &LimitEvent<'_>) {
     if IS_RUNNING.replace(true) {
         return;
     }
-    let end = catch_unwind(AssertUnwindSafe(|| hook(event)));
+    let has_ended = survives(|| hook(event));
     IS_RUNNING.set(false);
-    if end.is_err() {
+    if !has_ended {
         log_panic();
     }
 }
@@ -123,5 +123,48 @@ fn log_panic() {
     };
     if now >= next && is_ours() {
         tracing::error!("a hook for rate limit events panicked: decisions are as they were");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::key::Key;
+
+    /// Panics when it is dropped, unless that would abort.
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            assert!(std::thread::panicking(), "the payload panics as well");
+        }
+    }
+
+    #[test]
+    fn a_hook_whose_panic_panics_again_does_not_reach_the_caller() {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let hook: Hook = {
+            let calls = calls.clone();
+            Arc::new(move |_| {
+                calls.fetch_add(1, Ordering::Relaxed);
+                std::panic::panic_any(Bomb)
+            })
+        };
+        let key = Key::from("key");
+        let event = LimitEvent {
+            kind: LimitEventKind::Refused,
+            rule: "rule",
+            key: &key,
+            limit: 1,
+            cost: 1,
+            retry_after: None,
+            degraded: None,
+        };
+        for _ in 0..2 {
+            run(&hook, &event);
+        }
+        assert_eq!(calls.load(Ordering::Relaxed), 2);
     }
 }

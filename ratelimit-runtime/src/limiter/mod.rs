@@ -8,6 +8,7 @@ mod installed;
 mod latency;
 mod outage_log;
 mod place;
+mod question;
 mod same_budget;
 mod start;
 
@@ -22,6 +23,7 @@ use self::fallback::Fallback;
 use self::latency::Latency;
 use self::outage_log::OutageLog;
 pub(crate) use self::place::{Checks, Place};
+pub(crate) use self::question::{Caller, Question};
 use crate::algo::Resolution;
 use crate::clock::Clock;
 use crate::context::Context;
@@ -145,16 +147,6 @@ impl Limiter {
                     .map(|made| made.delay())
             }
         })
-    }
-
-    /// Like [`check_all`](Self::check_all), after [`check_all_now`](Self::check_all_now) gave `None`
-    /// for the same checks.
-    #[cfg(feature = "tower")]
-    pub(crate) async fn check_all_later(
-        &self,
-        checks: &[Check<'_>],
-    ) -> Result<Decision, RateLimitError> {
-        admit(self.decide_later(checks).await?)
     }
 
     /// Whether the whole limiter is switched off.

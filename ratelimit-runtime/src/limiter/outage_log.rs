@@ -45,6 +45,8 @@ pub(super) struct OutageLog {
     failed_look: AtomicU64,
     /// The kind of the cause in the last line; 0: the present outage has no line.
     logged_kind: AtomicU8,
+    /// Whether the limiter's own thread looks.
+    is_watched: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -54,8 +56,6 @@ struct State {
     /// When the next line about a beginning may be.
     next_line: u64,
     missed: Missed,
-    /// Whether the limiter's own thread looks.
-    is_watched: bool,
 }
 
 /// The present outage.
@@ -109,6 +109,7 @@ impl OutageLog {
             answered_look: AtomicU64::new(0),
             failed_look: AtomicU64::new(0),
             logged_kind: AtomicU8::new(0),
+            is_watched: AtomicBool::new(false),
             state: Mutex::default(),
         })
     }
@@ -124,17 +125,21 @@ impl OutageLog {
 
     /// A call was decided without the store.
     pub(super) fn failed(self: &Arc<Self>, cause: &StoreError) {
-        // Where nobody keeps a log, nobody has to look after it.
-        if self.failed_at(self.now(), cause) && tracing::enabled!(tracing::Level::WARN) {
-            Self::watch(Arc::downgrade(self));
-        }
+        self.failed_at(self.now(), cause, || {
+            // Where nobody keeps a log, nobody has to look after it.
+            if tracing::enabled!(tracing::Level::WARN)
+                && !self.is_watched.swap(true, Ordering::Relaxed)
+            {
+                Self::watch(Arc::downgrade(self));
+            }
+        });
     }
 
     /// Has the limiter's own thread look until there is nothing to log any more.
     fn watch(log: Weak<Self>) {
         driver::later(TICK, move || {
-            if log.upgrade().is_some_and(|log| log.tick_at(log.now())) {
-                Self::watch(log);
+            if let Some(this) = log.upgrade() {
+                this.tick_at(this.now(), || Self::watch(log));
             }
         });
     }
@@ -156,8 +161,8 @@ impl OutageLog {
         write(line);
     }
 
-    /// Whether the limiter's own thread has to look from now on.
-    fn failed_at(&self, now: u64, cause: &StoreError) -> bool {
+    /// Has somebody watch before it writes: a subscriber that panics keeps nobody from that.
+    fn failed_at(&self, now: u64, cause: &StoreError, watch: impl FnOnce()) {
         self.failed.fetch_max(now, Ordering::Relaxed);
         self.affected.fetch_add(1, Ordering::Relaxed);
         // Nearly always the outage is known, and nothing is due.
@@ -165,7 +170,7 @@ impl OutageLog {
             && (now < self.failed_look.load(Ordering::Relaxed)
                 || self.logged_kind.load(Ordering::Relaxed) == kind(cause))
         {
-            return false;
+            return;
         }
         let mut state = self.state.lock();
         let outage = state.outage.get_or_insert_with(|| Outage {
@@ -177,21 +182,23 @@ impl OutageLog {
         outage.answered = None;
         outage.cause = cause.clone();
         let line = self.due(&mut state, now);
-        let is_new = !std::mem::replace(&mut state.is_watched, true);
         drop(state);
+        watch();
         write(line);
-        is_new
     }
 
-    /// What is due when nobody calls. Whether to look again.
-    fn tick_at(&self, now: u64) -> bool {
+    /// What is due when nobody calls. Has somebody look again, if there is something to log.
+    fn tick_at(&self, now: u64, watch: impl FnOnce()) {
         let mut state = self.state.lock();
         let line = self.due(&mut state, now);
-        state.is_watched = state.outage.is_some() || state.missed.outages > 0;
-        let again = state.is_watched;
+        let again = state.outage.is_some() || state.missed.outages > 0;
+        // Under the lock: a call that fails from now on sees it.
+        self.is_watched.store(again, Ordering::Relaxed);
         drop(state);
+        if again {
+            watch();
+        }
         write(line);
-        again
     }
 
     /// The line that is due, if one is. Of two at one time the second comes with the next look.
@@ -326,17 +333,28 @@ mod tests {
             let new = during(|| {
                 if now.is_multiple_of(step) && fails(now) {
                     failed += 1;
-                    log.failed_at(now, &StoreError::Reply);
+                    fail(log, now, &StoreError::Reply);
                 } else if now.is_multiple_of(step) {
                     log.answered_at(now);
                 }
                 if now % 1_000 == 999 {
-                    log.tick_at(now);
+                    tick(log, now);
                 }
             });
             lines.extend(new.into_iter().map(|line| (now, line)));
         }
         (lines, failed)
+    }
+
+    fn fail(log: &OutageLog, now: u64, cause: &StoreError) {
+        log.failed_at(now, cause, || {});
+    }
+
+    /// Whether somebody looks again.
+    fn tick(log: &OutageLog, now: u64) -> bool {
+        let mut again = false;
+        log.tick_at(now, || again = true);
+        again
     }
 
     /// The sum of all calls that lines say were affected.
@@ -413,12 +431,12 @@ mod tests {
             let log = OutageLog::new();
             let lines = during(|| {
                 for began in [0, 2_000, 4_000] {
-                    log.failed_at(began, &StoreError::Reply);
+                    fail(&log, began, &StoreError::Reply);
                     log.answered_at(began + 100);
                     log.answered_at(began + 1_200);
                 }
                 if has_thread {
-                    assert!(!log.tick_at(10_001));
+                    assert!(!tick(&log, 10_001));
                 } else {
                     log.answered_at(10_001);
                 }
@@ -426,7 +444,7 @@ mod tests {
             assert_eq!(lines.len(), 3, "{lines:?}");
             let [outages, calls] = ["unlogged_outages=2", "unlogged_affected=2"];
             assert!(lines[2].contains(outages) && lines[2].contains(calls), "{lines:?}");
-            assert!(!log.tick_at(10_002), "nothing is left to log");
+            assert!(!tick(&log, 10_002), "nothing is left to log");
         }
     }
 
@@ -434,10 +452,10 @@ mod tests {
     fn an_end_needs_no_further_call() {
         let log = OutageLog::new();
         let lines = during(|| {
-            log.failed_at(0, &StoreError::Reply);
+            fail(&log, 0, &StoreError::Reply);
             log.answered_at(100);
-            assert!(log.tick_at(900));
-            assert!(!log.tick_at(1_900));
+            assert!(tick(&log, 900));
+            assert!(!tick(&log, 1_900));
         });
         assert_eq!((lines.len(), lasted(&lines[1])), (2, "100ms"), "{lines:?}");
     }
@@ -446,10 +464,10 @@ mod tests {
     fn an_outage_after_which_no_call_comes_is_closed() {
         let log = OutageLog::new();
         let lines = during(|| {
-            log.failed_at(0, &StoreError::Reply);
-            log.failed_at(2_000, &StoreError::Reply);
-            assert!(log.tick_at(301_000));
-            assert!(!log.tick_at(302_000));
+            fail(&log, 0, &StoreError::Reply);
+            fail(&log, 2_000, &StoreError::Reply);
+            assert!(tick(&log, 301_000));
+            assert!(!tick(&log, 302_000));
         });
         assert_eq!((lines.len(), lasted(&lines[1])), (2, "2s"), "{lines:?}");
         assert!(lines[1].contains("affected=2") && lines[1].contains("no calls"), "{lines:?}");
@@ -463,11 +481,61 @@ mod tests {
             for now in 0..60_000 {
                 // As it is when a breaker tries now and then.
                 let cause = if now % 500 == 0 { &late } else { &StoreError::Reply };
-                log.failed_at(now, if now < 3_000 { &late } else { cause });
+                fail(&log, now, if now < 3_000 { &late } else { cause });
             }
         });
         assert!(lines[0].contains("within 50ms"), "{lines:?}");
         assert!(lines[1].contains("makes no sense") && lines[1].contains("another"), "{lines:?}");
         assert!(lines.len() <= 7, "one in ten seconds: {lines:?}");
+    }
+
+    /// Refuses to write.
+    struct Panics;
+
+    impl tracing::Subscriber for Panics {
+        fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+            true
+        }
+        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+            tracing::span::Id::from_u64(1)
+        }
+        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+        fn event(&self, _: &tracing::Event<'_>) {
+            panic!("the disk is full");
+        }
+        fn enter(&self, _: &tracing::span::Id) {}
+        fn exit(&self, _: &tracing::span::Id) {}
+    }
+
+    #[test]
+    fn a_subscriber_that_panics_keeps_nobody_from_watching() {
+        let log = OutageLog::new();
+        let written = tracing::subscriber::with_default(Panics, || {
+            crate::panics::survives(|| log.failed(&StoreError::Reply))
+        });
+        assert!(!written);
+        // The store is there again, and no call comes: who watches finds it out.
+        if let Some(outage) = &mut log.state.lock().outage {
+            outage.answered = Some(0);
+        }
+        log.failed.store(0, Ordering::Relaxed);
+        let begun = std::time::Instant::now();
+        while log.state.lock().outage.is_some() {
+            assert!(begun.elapsed() < Duration::from_secs(30), "nobody watches");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    #[test]
+    fn a_subscriber_that_panics_does_not_end_the_watch() {
+        let (log, mut again) = (OutageLog::new(), false);
+        log.failed.store(1, Ordering::Relaxed);
+        log.state.lock().outage =
+            Some(Outage { began: 0, answered: None, logged: 0, cause: StoreError::Reply });
+        let written = tracing::subscriber::with_default(Panics, || {
+            crate::panics::survives(|| log.tick_at(1_000, || again = true))
+        });
+        assert_eq!((written, again), (false, true));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 
-use super::{Limiter, admit};
+use super::{Caller, Limiter, admit};
 use crate::decision::{Decision, Degraded};
 use crate::error::{RateLimitError, StoreError};
 use crate::rule::Check;
@@ -54,24 +54,79 @@ impl Limiter {
     }
 
     /// Decides checks, after [`enter_now`](Self::enter_now) or
-    /// [`check_all_now`](Self::check_all_now) gave `None` for them.
+    /// [`check_all_now`](Self::check_all_now) gave `None` for them. `None` if the caller has left.
     pub(crate) async fn enter_later(
         &self,
         checks: Checks,
         waits: bool,
-    ) -> Result<Place, RateLimitError> {
+        caller: &Caller,
+    ) -> Option<Result<Place, RateLimitError>> {
         let applied = self.applied(&checks);
-        let asking = telemetry::Asking::new();
-        let charged = self.in_time(self.shared.store.charge(&applied)).await;
-        let took = asking.ended(&charged);
-        self.shared.latency.note(took, self.shared.deadline, &charged);
-        let (decision, charges) = self.entered(&applied, charged)?;
+        let entered = self.ask(&applied, waits, caller).await?;
         let filtered = match applied {
             Cow::Owned(checks) => Some(checks),
             Cow::Borrowed(_) => None,
         };
         let checks = filtered.map_or(checks, Into::into);
-        Ok(Place::new(self, checks, &decision, charges, waits))
+        Some(entered.map(|(decision, charges)| Place::new(self, checks, &decision, charges, waits)))
+    }
+
+    /// Like [`check_all`](Self::check_all), after [`check_all_now`](Self::check_all_now) gave `None`
+    /// for the same checks. `None` if the caller has left.
+    #[cfg(feature = "tower")]
+    pub(crate) async fn check_all_later(
+        &self,
+        checks: &[Check<'_>],
+        caller: &Caller,
+    ) -> Option<Result<(), RateLimitError>> {
+        let entered = self.ask(&self.applied(checks), false, caller).await?;
+        Some(entered.map(|_| ()))
+    }
+
+    /// Asks the store. Where the caller has left meanwhile, what was charged is refunded, and that is all:
+    /// the call is neither counted nor reported.
+    async fn ask(
+        &self,
+        checks: &[Check<'_>],
+        waits: bool,
+        caller: &Caller,
+    ) -> Option<Result<(Decision, Charges), RateLimitError>> {
+        let asking = telemetry::Asking::new();
+        let charged = self.in_time(self.shared.store.charge(checks)).await;
+        if caller.has_left() {
+            asking.leave();
+            if let Ok((answers, charges)) = charged
+                && let decision = Decision::new(checks, &answers)
+                && decision.allowed()
+            {
+                let in_line = decision.outcomes().iter().map(|of| waits && !of.delay.is_zero());
+                self.refund(checks, &charges, in_line, false);
+            }
+            return None;
+        }
+        let took = asking.ended(&charged);
+        self.shared.latency.note(took, self.shared.deadline, &charged);
+        Some(self.entered(checks, charged))
+    }
+
+    /// Refunds what was charged for checks, each of which is still in line or not.
+    fn refund(
+        &self,
+        checks: &[Check<'_>],
+        charges: &Charges,
+        in_line: impl Iterator<Item = bool>,
+        is_local: bool,
+    ) {
+        let all = checks.iter().zip(charges).zip(in_line);
+        let charged = all.filter_map(|((check, at), in_line)| {
+            Some(Charged { check: check.clone(), at: (*at)?, in_line })
+        });
+        let charged: SmallVec<[Charged<'_>; 1]> = charged.collect();
+        if is_local {
+            self.shared.fallback.refund(&charged);
+        } else if !charged.is_empty() {
+            self.shared.store.refund(&charged);
+        }
     }
 
     fn entered(
@@ -134,15 +189,7 @@ impl Drop for Place {
             // It has had its turn.
             return;
         }
-        let all = self.checks.iter().zip(&self.charges).zip(&self.delays);
-        let charged = all.filter_map(|((check, at), delay)| {
-            Some(Charged { check: check.clone(), at: (*at)?, in_line: waited < *delay })
-        });
-        let charged: SmallVec<[Charged<'_>; 1]> = charged.collect();
-        if self.is_local {
-            shared.fallback.refund(&charged);
-        } else {
-            shared.store.refund(&charged);
-        }
+        let in_line = self.delays.iter().map(|delay| waited < *delay);
+        self.limiter.refund(&self.checks, &self.charges, in_line, self.is_local);
     }
 }

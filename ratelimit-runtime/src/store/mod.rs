@@ -1,6 +1,8 @@
 //! Where decisions are made: in this process, or in Redis.
 
 mod embedded;
+#[cfg(test)]
+pub(crate) mod late;
 #[cfg(feature = "redis")]
 pub mod redis;
 

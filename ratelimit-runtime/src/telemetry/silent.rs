@@ -48,6 +48,10 @@ impl Asking {
     pub(crate) fn ended<T>(&self, _: &Result<T, StoreError>) -> Duration {
         self.0.elapsed()
     }
+
+    pub(crate) const fn leave(self) {
+        let Self(_) = self;
+    }
 }
 
 #[cfg(feature = "redis")]

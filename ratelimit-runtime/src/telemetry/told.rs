@@ -2,8 +2,7 @@
 
 mod described;
 
-#[cfg(feature = "redis")]
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +13,9 @@ use super::series::OTHER;
 use super::{Names, Series};
 use crate::__private::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
 use crate::decision::{self, Degraded};
+use crate::driver;
 use crate::error::{Mistake, StoreError};
+use crate::panics::survives;
 use crate::rule::{Algorithm, Check, Rule};
 use crate::store::Answers;
 
@@ -358,6 +359,24 @@ impl Asking {
         });
         took
     }
+
+    /// Its caller has left, and this is the limiter's own thread, which waits for no recorder: another one
+    /// takes them out of the number, all there are at once.
+    pub(crate) fn leave(self) {
+        static LEFT: AtomicI64 = AtomicI64::new(0);
+        mem::forget(self);
+        if LEFT.fetch_add(1, Ordering::Relaxed) == 0 {
+            driver::later(Duration::ZERO, || {
+                loop {
+                    let left = LEFT.load(Ordering::Relaxed);
+                    unharmed(|| IN_FLIGHT.add(-left));
+                    if LEFT.fetch_sub(left, Ordering::Relaxed) == left {
+                        break;
+                    }
+                }
+            });
+        }
+    }
 }
 
 impl Drop for Asking {
@@ -368,10 +387,8 @@ impl Drop for Asking {
 
 /// For what the limiter's own thread reports: a recorder that panics must not end the task that keeps
 /// a connection. Where a caller's thread reports, the panic is the caller's.
-#[cfg(feature = "redis")]
 fn unharmed(report: impl FnOnce()) {
-    // The recorder itself is all that may be left half done.
-    let _ = catch_unwind(AssertUnwindSafe(report));
+    survives(report);
 }
 
 /// A server is tried.

@@ -11,7 +11,7 @@ use super::{Answers, ClientIp, Fields, Request};
 use crate::context::{Context, ContextBuilder};
 use crate::error::RateLimitError;
 use crate::key::Key;
-use crate::limiter::{Limiter, mistaken};
+use crate::limiter::{Limiter, Question, mistaken};
 use crate::rule::{Check, Mode, Rule};
 
 /// For layers that do not say how the client is found.
@@ -249,7 +249,7 @@ impl Settings {
     }
 
     /// Decides by the layer's own rules.
-    pub(crate) async fn decide(&self, context: &Context) -> Result<(), RateLimitError> {
+    pub(crate) async fn decide(self: &Arc<Self>, context: &Context) -> Result<(), RateLimitError> {
         let checks: Vec<Check<'_>> =
             self.rules.iter().map(|of| Check::new(&of.rule, (of.key)(context))).collect();
         let of_scope = Limiter::of_scope();
@@ -262,10 +262,19 @@ impl Settings {
                 of.rule.register_made().map_err(|error| mistaken(error.into()))?;
             }
         }
-        match limiter.check_all_now(&checks) {
-            Some(decided) => decided.map(|_| ()),
-            None => limiter.check_all_later(&checks).await.map(|_| ()),
+        if let Some(decided) = limiter.check_all_now(&checks) {
+            return decided.map(|_| ());
         }
+        // Borrows nothing: who leaves does not take it along.
+        let (settings, limiter) = (self.clone(), limiter.clone());
+        let keys: Vec<Key> = checks.iter().map(|check| check.key().clone()).collect();
+        Question::new(|caller| async move {
+            let of_keys = settings.rules.iter().zip(keys);
+            let checks: Vec<Check<'_>> =
+                of_keys.map(|(of, key)| Check::new(&of.rule, key)).collect();
+            limiter.check_all_later(&checks, &caller).await
+        })
+        .await
     }
 
     /// Whether there are header fields to write.
@@ -312,5 +321,49 @@ impl fmt::Debug for RateLimitLayer {
             .field("fields", &self.settings.fields)
             .field("rules", &self.settings.rules.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context as Task, Poll, Waker};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::rule::Algorithm;
+    use crate::store::late::Late;
+
+    #[test]
+    fn who_leaves_before_a_layer_has_its_answer_is_refunded() {
+        let (store, window) = (Late::new(), Duration::from_hours(1));
+        let limiter = Limiter::builder().store(store.clone()).deadline(Duration::from_mins(1));
+        let limiter = limiter.build().unwrap();
+        let rule = Rule::named("who leaves a layer", Algorithm::FixedWindow { limit: 9, window });
+        let layer = RateLimitLayer::new().limiter(limiter).limit(rule.clone(), |_| "key".into());
+        let context = Context::builder().build();
+        let mut task = Task::from_waker(Waker::noop());
+        let left = || {
+            let check = [Check::new(&rule, "key").cost(0)];
+            let answers = crate::store::Store::decide_now(&*store.store, &check);
+            answers.unwrap().unwrap()[0].remaining
+        };
+
+        let mut stays = Box::pin(layer.settings.decide(&context));
+        assert!(stays.as_mut().poll(&mut task).is_pending());
+        store.answer();
+        assert!(matches!(pin!(stays).poll(&mut task), Poll::Ready(Ok(()))));
+        assert_eq!(left(), 8);
+
+        let mut leaves = Box::pin(layer.settings.decide(&context));
+        assert!(leaves.as_mut().poll(&mut task).is_pending());
+        assert_eq!(left(), 7);
+        drop(leaves);
+        store.answer();
+        let begun = Instant::now();
+        while left() != 8 {
+            assert!(begun.elapsed() < Duration::from_secs(10), "it is not refunded");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }

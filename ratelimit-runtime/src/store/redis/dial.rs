@@ -22,6 +22,7 @@ use super::login;
 use super::node::Request;
 use super::sharded::Sharded;
 use super::tls::Tls;
+use crate::driver;
 use crate::error::{ConfigError, InvalidUrl, StoreError};
 use crate::telemetry;
 
@@ -161,12 +162,16 @@ impl Dial {
             self.sharded.found();
         }
         if let Some(policy) = info.evicts_by() {
-            tracing::warn!(
-                server = to.name(),
-                maxmemory_policy = policy,
-                "the server may forget rate limits when its memory is full: a forgotten budget is a \
-                 full one. Give them a server of their own, with `noeviction`"
-            );
+            let (server, policy) = (to.name().clone(), policy.to_owned());
+            // Not on this thread: all calls wait for it.
+            driver::later(Duration::ZERO, move || {
+                tracing::warn!(
+                    server,
+                    maxmemory_policy = policy,
+                    "the server may forget rate limits when its memory is full: a forgotten budget is a \
+                     full one. Give them a server of their own, with `noeviction`"
+                );
+            });
         }
         to.works();
         Ok(Ready { link, takes_uploads })
