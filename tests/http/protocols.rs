@@ -302,11 +302,14 @@ async fn what_all_may_share_has_no_fields_of_one() {
     };
     for (own, has_fields) in [
         (None, true),
-        (Some("max-age=60"), true),
+        (Some("max-age=60"), false),
+        (Some("max-age=60, must-revalidate"), false),
+        (Some("immutable, max-age=60"), false),
         (Some("private"), true),
+        (Some("max-age=60, private"), true),
         (Some("no-store"), true),
         (Some("no-cache"), true),
-        (Some("max-age=60, x=\"public\""), true),
+        (Some("private, x=\"public\""), true),
         (Some("public, max-age=60"), false),
         (Some("max-age=1,S-MaxAge=60"), false),
     ] {

@@ -87,8 +87,7 @@ fn percent_decoded(text: &str) -> Vec<u8> {
         let escaped = match (first, tail) {
             (b'%', [high, low, tail @ ..]) => {
                 let byte = digit(*high).zip(digit(*low)).map(|(high, low)| (high << 4) | low);
-                // A NUL marks what is no text, for functions of keys.
-                byte.filter(|byte| *byte != 0).map(|byte| (byte, tail))
+                byte.map(|byte| (byte, tail))
             }
             _ => None,
         };
@@ -246,5 +245,14 @@ mod tests {
         let number =
             |value: &[u8]| key(&digits(&Header("x")), Context::builder().header("x", value));
         assert_eq!(number(b"1\x99\xff2").as_str(), "12");
+        // Nor after another function.
+        for bytes in [&b"1\x99\xff2"[..], b"1\xff\xd92", b"\x9f1\xff2\x90"] {
+            let with = || Context::builder().header("x", bytes);
+            assert_eq!(key(&digits(&fold(&Header("x"))), with()).as_str(), "12");
+            assert_eq!(key(&digits(&lower(&Header("x"))), with()).as_str(), "12");
+            assert_eq!(key(&digits(&trim(&lower(&Header("x")))), with()).as_str(), "12");
+        }
+        let lowered = key(&lower(&Header("x")), Context::builder().header("x", b"A\xff"));
+        assert_eq!(lowered.as_str(), "a%FF");
     }
 }

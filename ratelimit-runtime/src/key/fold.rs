@@ -3,14 +3,27 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::escape::is_invisible;
+use super::mark;
+
+/// How many bytes of what is seen of a text are folded. NFKC makes up to eleven of one, and a name is shorter.
+const LONGEST: usize = 4096;
 
 /// The text as people compare it: in Unicode's form NFKC, which makes one of full width, ligatures and accents in
 /// one piece or two; without the difference of capitals; without what cannot be seen; without the blanks around
 /// it. Accents stay, and so do letters of other scripts that look alike.
+///
+/// What is behind [`LONGEST`] bytes is only in small letters of ASCII: a caller may send a text as large as a
+/// request, and what is to be done for each character there should be little.
 pub(super) fn folded(text: &str) -> String {
-    let seen: String = seen(text).collect();
+    let text = mark::without_nul(text);
+    let seen: String = text.chars().filter(|c| is_seen(*c)).collect();
+    let seen = seen.trim();
+    let (head, rest) = match seen.len() {
+        ..=LONGEST => (seen, ""),
+        _ => seen.split_at(mark::floor_boundary(seen, LONGEST)),
+    };
     // Capitals first: so `ß` is `ss`, and the two small sigmas are one.
-    let same_case = seen.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    let same_case = head.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
     let mut before = '\0';
     // An i is one with its dot and without, which is how Turkish tells two letters apart.
     let dotless = same_case.filter(|c| {
@@ -20,59 +33,46 @@ pub(super) fn folded(text: &str) -> String {
         }
         !is_dot
     });
-    // What NFKC makes of something may be unseen; a NUL that is left is a mark.
-    let folded: String = dotless.filter(|c| *c == '\0' || !is_unseen(*c)).nfkc().collect();
+    // What NFKC makes of something may be unseen.
+    let mut folded: String = dotless.filter(|c| is_seen(*c)).nfkc().collect();
+    folded.extend(rest.chars().map(|c| c.to_ascii_lowercase()));
     folded.trim().to_owned()
 }
 
 /// The same for ASCII, in place of a table of all characters.
 pub(super) fn folded_ascii(text: &str) -> impl Iterator<Item = char> {
-    seen(text.trim()).map(|c| c.to_ascii_lowercase())
+    text.trim().chars().filter(|c| !is_unseen(*c)).map(|c| c.to_ascii_lowercase())
 }
 
 /// The decimal digits of the text, of any script, as those of ASCII.
 pub(super) fn digits(text: &str) -> impl Iterator<Item = char> {
-    let mut marked = 0;
-    text.char_indices().filter_map(move |(at, c)| {
-        // Not those by which a byte is written that is no text.
-        if is_mark(text, at, c) {
-            marked = at + MARK;
-        }
-        let value = if at < marked { None } else { decimal(c) };
-        value.and_then(|value| char::from_digit(value, 10))
-    })
+    text.chars().filter_map(|c| char::from_digit(decimal(c)?, 10))
 }
 
-/// What can be seen of a text, and the marks of bytes that are none.
-fn seen(text: &str) -> impl Iterator<Item = char> {
-    text.char_indices().filter(|(at, c)| !is_unseen(*c) || is_mark(text, *at, *c)).map(|(_, c)| c)
+/// Whether it shows something, or is the mark of a byte that is no text: a header with such a byte is another
+/// one than without.
+fn is_seen(c: char) -> bool {
+    c == '\0' || !is_unseen(c)
 }
 
-/// How many bytes the mark of a byte has that is no text; see [`KeyWriter::push_bytes`](super::KeyWriter).
-const MARK: usize = 3;
-
-/// A NUL and two capital digits of hexadecimal: a header with such a byte is another one than without.
-fn is_mark(text: &str, at: usize, c: char) -> bool {
-    let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
-    c == '\0' && text.as_bytes().get(at + 1..at + MARK).is_some_and(|hex| hex.iter().all(is_hex))
-}
-
-/// Whether it shows nothing and takes no room: controls, marks of direction, joiners, fillers and the like.
-/// Blanks show that they are there.
+/// Whether it shows nothing: controls, marks of direction, joiners, fillers, what stands for something that is not
+/// there and the like. Blanks are another thing: they show that they are there.
 fn is_unseen(c: char) -> bool {
-    let has_no_width = matches!(
+    let shows_nothing = matches!(
         c,
         '\u{34F}'
             | '\u{115F}'..='\u{1160}'
             | '\u{17B4}'..='\u{17B5}'
             | '\u{180B}'..='\u{180F}'
+            | '\u{2800}'
             | '\u{3164}'
             | '\u{FE00}'..='\u{FE0F}'
             | '\u{FFA0}'
             | '\u{FFF0}'..='\u{FFF8}'
+            | '\u{FFFC}'
             | '\u{E0000}'..='\u{E0FFF}'
     );
-    has_no_width || is_invisible(c) || (c.is_control() && !c.is_whitespace())
+    shows_nothing || is_invisible(c) || (c.is_control() && !c.is_whitespace())
 }
 
 /// Where the digits 0 to 9 of scripts begin, in order: Unicode has them in tens.
@@ -166,7 +166,15 @@ fn decimal(c: char) -> Option<u32> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::text::Text;
     use super::*;
+
+    /// As functions get it.
+    fn folded(text: &str) -> String {
+        let mut marked = Text::new();
+        mark::push_text(&mut marked, text);
+        super::folded(marked.as_str())
+    }
 
     #[test]
     fn digits_come_in_tens() {

@@ -7,6 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use super::fold;
+use super::mark::{self, Piece};
 use super::part::{KeyPart, KeyWriter, MaybeKeyPart, Optional};
 use super::shorten::hex128;
 use super::text::Text;
@@ -107,10 +108,10 @@ impl<T: KeyPart + ?Sized> KeyPart for Lower<'_, T> {
         let mut text = key.collect(self.0);
         if text.as_str().is_ascii() {
             text.as_mut_str().make_ascii_lowercase();
-            key.push_str(text.as_str());
+            key.push_marked(text.as_str());
         } else {
             // Not letter by letter: the Greek sigma looks at its neighbours.
-            key.push_str(&text.as_str().to_lowercase());
+            key.push_marked(&text.as_str().to_lowercase());
         }
     }
 }
@@ -121,7 +122,7 @@ pub struct Trim<'v, T: ?Sized>(&'v T);
 impl<T: KeyPart + ?Sized> KeyPart for Trim<'_, T> {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
         let text = key.collect(self.0);
-        key.push_str(text.as_str().trim());
+        key.push_marked(text.as_str().trim());
     }
 }
 
@@ -149,7 +150,7 @@ impl<T: KeyPart + ?Sized> KeyPart for Fold<'_, T> {
                 .for_each(|c| folded.push_str(c.encode_utf8(&mut [0; 4])));
             key.push_str(folded.as_str().trim());
         } else {
-            key.push_str(&fold::folded(text.as_str()));
+            key.push_marked(&fold::folded(text.as_str()));
         }
     }
 }
@@ -164,7 +165,10 @@ impl<T: KeyPart + ?Sized> KeyPart for Hashed<'_, T> {
         let hmac = key.secret().and_then(|secret| Hmac::<Sha256>::new_from_slice(secret).ok());
         let Some(mut hmac) = hmac else { return key.miss_secret() };
         if text.len() > 0 {
-            hmac.update(text.as_str().as_bytes());
+            mark::pieces(text.as_str(), |piece| match piece {
+                Piece::Text(text) => hmac.update(text.as_bytes()),
+                Piece::Byte(byte) => hmac.update(&[byte]),
+            });
             key.push_str(&hex128(&hmac.finalize().into_bytes()));
         }
     }
@@ -189,7 +193,7 @@ impl<T: KeyPart + ?Sized> KeyPart for Prefix<'_, T> {
                 address::network_v6(address, self.v6_bits).append_to(key);
                 self.v6_bits.min(128)
             }
-            None => return key.push_str(text.as_str()),
+            None => return key.push_marked(text.as_str()),
         };
         key.push_str("/");
         bits.append_to(key);

@@ -15,6 +15,7 @@ mod builder;
 mod escape;
 mod fold;
 pub mod functions;
+mod mark;
 mod part;
 mod shorten;
 #[cfg(test)]

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::escape::Kind;
+use super::mark::{self, Piece};
 use super::shorten::Bounded;
 use super::text::Text;
 use crate::address;
@@ -71,7 +72,7 @@ pub(super) struct Outcome {
 enum Out<'k> {
     /// The key itself.
     Key(&'k mut Bounded),
-    /// As it is, for a function of the key language.
+    /// As it is, for a function of the key language; see [`mark`] for what is no text.
     Plain(&'k mut Text, Addresses),
 }
 
@@ -102,7 +103,7 @@ impl<'k> KeyWriter<'k> {
         self.wrote |= !text.is_empty();
         match &mut self.out {
             Out::Key(key) => key.push(text, Kind::Value),
-            Out::Plain(plain, _) => plain.push_str(text),
+            Out::Plain(plain, _) => mark::push_text(plain, text),
         }
     }
 
@@ -119,6 +120,19 @@ impl<'k> KeyWriter<'k> {
         match &mut self.out {
             Out::Key(key) => key.push_escaped(text),
             Out::Plain(plain, _) => plain.push_str(text),
+        }
+    }
+
+    /// Appends what a function has made of a value's text, with its marks.
+    pub(super) fn push_marked(&mut self, marked: &str) {
+        self.wrote |= !marked.is_empty();
+        match &mut self.out {
+            Out::Key(key) if marked.contains('\0') => mark::pieces(marked, |piece| match piece {
+                Piece::Text(text) => key.push(text, Kind::Value),
+                Piece::Byte(byte) => key.push_escaped(&percent(byte)),
+            }),
+            Out::Key(key) => key.push(marked, Kind::Value),
+            Out::Plain(plain, _) => plain.push_str(marked),
         }
     }
 
@@ -184,15 +198,12 @@ impl<'k> KeyWriter<'k> {
         for chunk in bytes.utf8_chunks() {
             self.push_str(chunk.valid());
             for byte in chunk.invalid() {
-                // As what it cannot be in a text: in a key, a `%` of a text is escaped itself; and
-                // before a function has made its text a part of the key, no header has a NUL.
-                let mark = match self.out {
-                    Out::Key(_) => '%',
-                    Out::Plain(..) => '\0',
-                };
-                let mut escape = arrayvec::ArrayString::<3>::new();
-                let _ = write!(escape, "{mark}{byte:02X}");
-                self.push_plain(&escape);
+                self.wrote = true;
+                match &mut self.out {
+                    // As what it cannot be in a text, of which a `%` is escaped itself.
+                    Out::Key(key) => key.push_escaped(&percent(*byte)),
+                    Out::Plain(plain, _) => mark::push_byte(plain, *byte),
+                }
             }
         }
     }
@@ -210,6 +221,14 @@ impl fmt::Debug for KeyWriter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyWriter").finish_non_exhaustive()
     }
+}
+
+/// A byte as it stands in a key when it is no text.
+fn percent(byte: u8) -> arrayvec::ArrayString<3> {
+    let mut escape = arrayvec::ArrayString::new();
+    // There is room.
+    let _ = write!(escape, "%{byte:02X}");
+    escape
 }
 
 /// A writer as the target of `write!`.

@@ -147,6 +147,61 @@ fn digits_of_a_number() {
     assert_eq!(key().value_or(&digits("none"), "nobody").finish().as_str(), "nobody");
 }
 
+/// A NUL, which no header has but a body may, begins nothing and hides no digit.
+#[test]
+fn a_nul_makes_no_other_number_or_name() {
+    let phone = "13800138000";
+    let mut numbers = std::collections::BTreeSet::new();
+    for at in 0..=phone.len() {
+        let (before, after) = phone.split_at(at);
+        numbers.insert(of(&digits(&format!("{before}\0{after}"))));
+        numbers.insert(of(&digits(&fold(&format!("{before}\0{after}")))));
+        numbers.insert(of(&digits(&lower(&trim(&format!("{before}\0\0{after}"))))));
+    }
+    assert_eq!(numbers.into_iter().collect::<Vec<_>>(), [phone]);
+    assert_eq!(of(&digits("\u{0}12")), "12");
+    for written in
+        ["user\u{0}42", "USER\u{0}4\u{0}2", "\u{0}user42\u{0}", "us\0er42\0\0", "ｕｓｅｒ\u{0}42"]
+    {
+        assert_eq!(of(&fold(written)), "user42", "{written:?}");
+        assert_eq!(of(&fold(&lower(&trim(written)))), "user42", "{written:?}");
+    }
+    // What looks like a mark of a byte is text.
+    for c in ['\u{E000}', '\u{E042}', '\u{E0FF}'] {
+        assert_eq!(of(&fold(&format!("a\0{c}"))), of(&fold(&format!("a{c}"))));
+        assert_ne!(of(&lower(&format!("a\0{c}"))), of(&lower("a\0")));
+    }
+    // Where a NUL is kept, it is one.
+    assert_eq!(of(&lower("A\u{0}FF")), "a%00ff");
+    assert_eq!(of(&trim(&lower("A\0"))), "a%00");
+    assert_eq!(of(&prefix("a\u{0}FF", 24, 64)), "a%00FF");
+}
+
+/// However large a text is, to fold it is no more work than to read it.
+#[test]
+fn a_large_text_is_folded_in_its_head_only() {
+    let folded = |text: &str| fold::folded(text);
+    // Each is 18 letters when it is folded.
+    let large = "\u{FDFA}".repeat(50_000);
+    assert!(folded(&large).len() < large.len() + 64 * 1024);
+    // What follows the head still makes another key.
+    assert_ne!(of(&fold(&format!("{large}a"))), of(&fold(&format!("{large}b"))));
+    assert_ne!(of(&fold(&large)), of(&fold(&format!("{large}\u{FDFA}"))));
+    assert_eq!(of(&fold(&format!("{large}A"))), of(&fold(&format!("{large}a\u{2800}"))));
+    // What cannot be seen does not push a name out of the head.
+    for unseen in ["\u{200B}", "\0", " ", "\u{3000}"] {
+        let padded = format!("{0}ＡLICE{0}", unseen.repeat(10_000));
+        assert_eq!(of(&fold(&padded)), "alice", "{unseen:?}");
+    }
+    // ASCII is folded whole, beside others too.
+    assert_eq!(of(&fold(&"Ab".repeat(9_000))), of(&fold(&"aB".repeat(9_000))));
+    // A character at the border stays whole.
+    for pad in 4_090..4_100 {
+        let text = format!("{}é\u{1F600}Ａ", "x".repeat(pad));
+        assert!(folded(&text).starts_with(&format!("{}é\u{1F600}", "x".repeat(pad))), "{pad}");
+    }
+}
+
 /// The spellings of one name that a database or a mail system takes for one.
 #[test]
 fn fold_makes_one_of_what_looks_alike() {
@@ -168,6 +223,8 @@ fn fold_makes_one_of_what_looks_alike() {
         "ali\u{FE0F}ce",
         "\u{202E}alice",
         "a\u{34F}lice",
+        "ali\u{2800}ce",
+        "alice\u{FFFC}",
     ] {
         assert_eq!(of(&fold(written)), "alice", "{written:?}");
     }

@@ -10,7 +10,7 @@ use std::task::{Context as Task, Poll};
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{Service, ServiceRequest, ServiceResponse, Transform};
 use actix_web::error::InternalError;
-use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{CACHE_CONTROL, EXPIRES, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{Error, HttpMessage, ResponseError};
 
 use crate::context::Context;
@@ -91,7 +91,9 @@ where
 
 /// Writes the header fields for what was decided.
 fn finish(settings: &Settings, context: &Context, headers: &mut HeaderMap) {
-    let caching = Caching::of(headers.get_all(CACHE_CONTROL).map(HeaderValue::as_bytes));
+    let caching = Caching::of(headers.get_all(CACHE_CONTROL).map(HeaderValue::as_bytes))
+        // A refusal is marked all the same.
+        .or_expires(headers.contains_key(EXPIRES) && !context.was_turned_away());
     settings.finish(context, caching, |name, value| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(HeaderName::from_static(name.as_str()), value);

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Task, Poll, ready};
 
-use http::header::CACHE_CONTROL;
+use http::header::{CACHE_CONTROL, EXPIRES};
 use http::{HeaderMap, HeaderValue, Response};
 use pin_project_lite::pin_project;
 use tokio::task::futures::TaskLocalFuture;
@@ -79,7 +79,9 @@ where
 fn finish(settings: &Settings, context: Option<Context>, headers: &mut HeaderMap) {
     let Some(context) = context else { return };
     let caching =
-        Caching::of(headers.get_all(CACHE_CONTROL).into_iter().map(HeaderValue::as_bytes));
+        Caching::of(headers.get_all(CACHE_CONTROL).into_iter().map(HeaderValue::as_bytes))
+            // A refusal is marked all the same.
+            .or_expires(headers.contains_key(EXPIRES) && !context.was_turned_away());
     settings.finish(&context, caching, |name, value| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(name, value);

@@ -133,7 +133,7 @@ impl ClientIp {
     /// # Errors
     ///
     /// [`ConfigError::Nat64Prefix`] if one is no such prefix, [`ConfigError::TrustsEverybody`] if a network that is
-    /// trusted holds all of one.
+    /// trusted holds all of one, or several do together.
     pub fn nat64<N: AsRef<str>>(
         mut self,
         prefixes: impl IntoIterator<Item = N>,
@@ -143,7 +143,7 @@ impl ClientIp {
         self.nat64 = prefixes?;
         if let Trust::Networks(networks) = &self.trust {
             for prefix in &*self.nat64 {
-                networks::must_not_hold(networks, prefix.network())?;
+                networks::must_not_hold(networks, prefix)?;
             }
         }
         Ok(self)
@@ -352,6 +352,38 @@ mod tests {
         let Err(ConfigError::TrustsEverybody { .. }) = behind.nat64(["2001:db8:64::/96"]) else {
             panic!("all of IPv4 is trusted")
         };
+        // In pieces, too.
+        for (networks, prefix) in [
+            (&["2001:db8:64::/97", "2001:db8:64::8000:0/97"][..], "2001:db8:64::/96"),
+            (
+                &["2001:db8:64::/98", "2001:db8:64::4000:0/98", "2001:db8:64::8000:0/97"],
+                "2001:db8:64::/96",
+            ),
+            // Without what nobody has.
+            (
+                &["2001:db8:64::/97", "2001:db8:64::8000:0/98", "2001:db8:64::c000:0/99"],
+                "2001:db8:64::/96",
+            ),
+            (&["0.0.0.0/1", "2001:db8:64::8000:0/97"], "2001:db8:64::/96"),
+            (&["2001:db8:122::/49", "2001:db8:122:8000::/49"], "2001:db8:122::/48"),
+            // The ninth byte is always zero.
+            (&["2001:db8:1:2::/72"], "2001:db8:1:2::/64"),
+            (&["2001:db8:1:2::/73", "2001:db8:1:2:80::/73"], "2001:db8:1:2::/64"),
+        ] {
+            let refused = ClientIp::behind(networks).unwrap().nat64([prefix]);
+            let Err(ConfigError::TrustsEverybody { entry }) = refused else {
+                panic!("all of IPv4 is trusted by {networks:?}")
+            };
+            assert!(networks.contains(&&*entry), "{entry}");
+        }
+        // Half of it, or none.
+        for networks in [
+            &["2001:db8:64::/97"][..],
+            &["10.0.0.0/8", "2001:db9::/32"],
+            &["2001:db8:64::8000:0/97", "2001:db8:65::/97"],
+        ] {
+            assert!(ClientIp::behind(networks).unwrap().nat64(["2001:db8:64::/96"]).is_ok());
+        }
     }
 
     #[test]

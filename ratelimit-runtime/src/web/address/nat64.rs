@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use ipnet::Ipv6Net;
+use ipnet::{Ipv4Net, Ipv6Net};
 
 use crate::error::ConfigError;
 
@@ -24,10 +24,6 @@ impl Nat64 {
         }
     }
 
-    pub(super) fn network(&self) -> Ipv6Net {
-        self.network
-    }
-
     /// The IPv4 address in an address with this prefix: behind it, around the ninth byte, which is always zero
     /// (RFC 6052, section 2.2).
     pub(super) fn embedded(&self, address: IpAddr) -> Option<Ipv4Addr> {
@@ -41,5 +37,23 @@ impl Nat64 {
             octets.iter().enumerate().skip(skip).filter(|(n, _)| *n != 8).map(|(_, octet)| *octet);
         let mut next = || behind.next();
         Some(Ipv4Addr::new(next()?, next()?, next()?, next()?))
+    }
+
+    /// The IPv4 addresses of which this network holds the ones with this prefix.
+    pub(super) fn embedded_network(&self, network: Ipv6Net) -> Option<Ipv4Net> {
+        if network.contains(&self.network) {
+            return Some(Ipv4Net::default());
+        }
+        if !self.network.contains(&network) {
+            return None;
+        }
+        let (prefix, len) = (self.network.prefix_len(), network.prefix_len());
+        let bits = match prefix {
+            96 => len - 96,
+            // Around the ninth byte.
+            _ => (len.min(64) - prefix) + len.saturating_sub(72),
+        };
+        let address = self.embedded(network.addr().into())?;
+        Ipv4Net::new(address, bits.min(32)).ok().map(|network| network.trunc())
     }
 }

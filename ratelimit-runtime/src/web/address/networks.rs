@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
+use super::nat64::Nat64;
 use crate::address::canonical;
 use crate::error::ConfigError;
 
@@ -34,12 +35,23 @@ pub(super) fn of<N: AsRef<str>>(
     Ok(networks.into())
 }
 
-/// A prefix behind which all of IPv4 is must not be trusted as a whole.
-pub(super) fn must_not_hold(networks: &[IpNet], prefix: Ipv6Net) -> Result<(), ConfigError> {
-    match networks.iter().find(|network| network.contains(&IpNet::V6(prefix))) {
-        Some(network) => Err(ConfigError::TrustsEverybody { entry: network.to_string().into() }),
-        None => Ok(()),
+/// A prefix behind which all of IPv4 is must not be trusted as a whole, nor piece by piece.
+pub(super) fn must_not_hold(networks: &[IpNet], prefix: &Nat64) -> Result<(), ConfigError> {
+    let behind = |network: &IpNet| match network {
+        // An address with the prefix is trusted by what it carries, too.
+        IpNet::V4(v4) => Some(IpNet::V4(*v4)),
+        IpNet::V6(v6) => prefix.embedded_network(*v6).map(IpNet::V4),
+    };
+    let all: Vec<IpNet> = networks.iter().filter_map(behind).collect();
+    if !hold_everybody(&all) {
+        return Ok(());
     }
+    // The one that is everybody by itself, or else the last that adds to it.
+    let alone =
+        networks.iter().find(|network| behind(network).is_some_and(|v4| hold_everybody(&[v4])));
+    let entry = alone.or(networks.iter().rfind(|network| behind(network).is_some()));
+    let entry = entry.map(ToString::to_string).unwrap_or_default();
+    Err(ConfigError::TrustsEverybody { entry: entry.into() })
 }
 
 /// Forms of IPv6 in which all of IPv4 is, and how many bits of one stand before an address.
