@@ -5,7 +5,8 @@
 -- ARGV[1]  the time (lib/time.lua)
 -- ARGV[2]  the check, as it was charged (lib/<algorithm>.lua)
 -- ARGV[3]  the instant of the charge: the `last` of the reply to it. What follows is not read
--- ARGV[4]  'in line' if the call was still waiting for its turn in a leaky bucket; else left out
+-- ARGV[4]  until when the call is certain to wait for its turn in a leaky bucket; left out if it does
+--          not wait
 -- Returns  1, or 0 if the charge stands
 
 local givers = {
@@ -17,4 +18,5 @@ local givers = {
 }
 
 local kind, at = string.lower(string.sub(ARGV[2], 1, 1)), struct.unpack('<I8', ARGV[3])
-return givers[kind](KEYS[1], ARGV[2], at, ARGV[4] == 'in line')
+local in_line_until = ARGV[4] and struct.unpack('<I8', ARGV[4])
+return givers[kind](KEYS[1], ARGV[2], at, in_line_until)

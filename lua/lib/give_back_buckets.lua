@@ -7,8 +7,9 @@
 -- been lost: so what the rate has moved between this charge and the latest one is not given back.
 -- What it moves later fits in or not by itself.
 --
--- A call that was still in the line of a leaky bucket is given back in full: its turn is one that
--- nobody takes, and later calls come sooner by it. Turns that were promised to others stay.
+-- A call that is still in the line of a leaky bucket is given back in full: its turn is one that
+-- nobody takes, and later calls come sooner by it. Turns that were promised to others stay. Once its
+-- turn has come, which may be before the caller's clock says so, its charge has leaked and stands.
 --
 -- Needs `now` (time), `muldiv`, `expiry`.
 
@@ -49,7 +50,7 @@ local function give_back_token_bucket(key, check, at)
   return 1
 end
 
-local function give_back_leaky_bucket(key, check, at, in_line)
+local function give_back_leaky_bucket(key, check, at, in_line_until)
   local cost, _, gain, unit, empty = struct.unpack('<I8I8I8I8I8', check, 2)
   local state = redis.pcall('GET', key)
   if not state or #state ~= 32 then
@@ -60,8 +61,11 @@ local function give_back_leaky_bucket(key, check, at, in_line)
     or level >= 2^53 then
     return 0
   end
+  if in_line_until and now > in_line_until then
+    return 0
+  end
   local less, less_parts = cost, 0
-  if not in_line then
+  if not in_line_until then
     less, less_parts = still_missing(cost, gain, unit, last - at)
   end
   if less < 0 then
@@ -71,7 +75,7 @@ local function give_back_leaky_bucket(key, check, at, in_line)
   if parts < 0 then
     level, parts = level - 1, parts + unit
   end
-  if level < 0 and in_line then
+  if level < 0 and in_line_until then
     -- Others have left before it, and the line is shorter than its place.
     level, parts = 0, 0
   elseif level < 0 then

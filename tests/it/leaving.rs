@@ -276,6 +276,38 @@ fn a_turn_that_has_come_is_not_refunded() {
     });
 }
 
+#[rate_limit(name = "slow-line", algo = leaky_bucket, capacity = 10, leak = "1/min", wait = "1h", limiter = limiter)]
+async fn visit_slowly(limiter: Limiter, ran: Ran, who: usize) -> Result<(), RateLimitError> {
+    ran.lock().unwrap().push(who);
+    Ok(())
+}
+
+static SLOW: Rule =
+    Rule::new("slow-line", Algorithm::LeakyBucket { capacity: 10, leak: Rate::per_minute(1) });
+
+/// What they were charged is gone with the reset, and what is there now others were charged.
+#[test]
+fn who_leaves_after_a_reset_is_not_refunded() {
+    on_both(std::slice::from_ref(&SLOW), |street| {
+        let enter = |street: &mut Street<'_>| {
+            street.enter_with(|limiter, ran, who| Box::pin(visit_slowly(limiter, ran, who)))
+        };
+        let before: Vec<usize> = (0..9).map(|_| enter(street)).collect();
+        let check = Check::new(&SLOW, ratelimit_kit::Key::whole_rule());
+        block_on(street.stage.limiter.reset(&check)).unwrap();
+        let after: Vec<usize> = (0..10).map(|_| enter(street)).collect();
+        for who in &before[1..] {
+            street.leave(*who);
+        }
+        let late = enter(street);
+        assert!(matches!(street.callers[late], Caller::Refused));
+        // Those who came since are.
+        street.leave(after[9]);
+        let next = enter(street);
+        assert!(matches!(street.callers[next], Caller::Waits(_)));
+    });
+}
+
 /// Once, and no more than there was.
 #[test]
 fn a_line_is_not_shorter_than_empty() {

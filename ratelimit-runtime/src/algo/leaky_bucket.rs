@@ -105,7 +105,11 @@ impl Arithmetic for LeakyBucket {
         if state.last < charge.at || self.lost(state, now) || state.unit != self.flow.unit {
             return Refund::Stands;
         }
-        let level = if charge.in_line {
+        let level = if let Some(until) = charge.in_line_until {
+            if now > until {
+                // Its turn has come: what it was charged has leaked.
+                return Refund::Stands;
+            }
             // Others may have left before it, and the line may be shorter than its place.
             Some(state.level.saturating_sub(self.flow.amount(charge.cost)))
         } else {
@@ -115,5 +119,32 @@ impl Arithmetic for LeakyBucket {
         let Some(level) = level else { return Refund::Stands };
         state.level = level;
         Refund::Made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Arithmetic, Charge, Flow, Refund, Resolution};
+    use super::LeakyBucket;
+
+    /// Ten, and one a second.
+    const BUCKET: LeakyBucket =
+        LeakyBucket { flow: Flow::new(10, 1, 1_000_000, Resolution::Micros), longest: None };
+
+    #[test]
+    fn who_leaves_when_the_turn_has_come_is_not_refunded() {
+        let full = || (0..10).fold(None, |state, _| Some(BUCKET.charge(state, 0, 1))).unwrap();
+        // The turn of the third is after two seconds.
+        let third = Charge { at: 0, cost: 1, in_line_until: Some(1_999_000) };
+        for (now, refund, room) in [
+            (1_999_000, Refund::Made, 2),
+            (1_999_001, Refund::Stands, 1),
+            (8_000_000, Refund::Stands, 8),
+        ] {
+            let mut state = full();
+            assert_eq!(BUCKET.refund(&mut state, now, third), refund, "{now}");
+            assert!(BUCKET.admits(Some(&state), now, room), "{now}");
+            assert!(!BUCKET.admits(Some(&state), now, room + 1), "{now}");
+        }
     }
 }

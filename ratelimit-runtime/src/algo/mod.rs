@@ -96,8 +96,8 @@ pub struct Charge {
     pub at: Instant,
     /// What the call cost.
     pub cost: u64,
-    /// Whether the call was still waiting for its turn in the line of a leaky bucket.
-    pub in_line: bool,
+    /// Until when the call is certain to be in the line of a leaky bucket; `None` if it is in none.
+    pub in_line_until: Option<Instant>,
 }
 
 /// What became of a refund.
@@ -133,8 +133,8 @@ pub trait Arithmetic {
     fn charged_at(state: &Self::State) -> Instant;
 
     /// Takes a charge out of a state, as far as that is certain to leave no more than if the call
-    /// had not been charged. A call that was still in line is refunded in full: its turn is one
-    /// that nobody takes. Turns that were promised to others stay as they are.
+    /// had not been charged. A call that is still in line is refunded in full: its turn is one that
+    /// nobody takes; one whose turn has come by `now` is not, since its charge has leaked. Turns that were promised to others stay as they are.
     ///
     /// To be called once, and only for what was charged. The script `give_back` does the same.
     fn refund(&self, state: &mut Self::State, now: Instant, charge: Charge) -> Refund;

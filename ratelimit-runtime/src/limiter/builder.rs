@@ -548,6 +548,7 @@ impl LimiterBuilder {
             outages: OutageLog::new(),
             latency: Latency::new(),
             events: self.events,
+            resets: super::resets::Resets::default(),
             waits_pass: self.waits_pass,
             key_secret,
         };

@@ -9,6 +9,7 @@ mod latency;
 mod outage_log;
 mod place;
 mod question;
+mod resets;
 mod same_budget;
 mod start;
 
@@ -24,6 +25,7 @@ use self::latency::Latency;
 use self::outage_log::OutageLog;
 pub(crate) use self::place::{Checks, Place};
 pub(crate) use self::question::{Caller, Question};
+use self::resets::Resets;
 use crate::algo::Resolution;
 use crate::clock::Clock;
 use crate::context::Context;
@@ -70,6 +72,7 @@ struct Shared {
     outages: Arc<OutageLog>,
     latency: Latency,
     events: Events,
+    resets: Resets,
     /// Whether a wait on a manual clock moves that clock, instead of waiting for somebody else to.
     waits_pass: bool,
     /// For `hash(…)` in keys.
@@ -193,10 +196,12 @@ impl Limiter {
     /// Forgets what is used of the key of a check: it is as good as new.
     pub async fn reset(&self, check: &Check<'_>) -> Result<(), RateLimitError> {
         let check = &*self.at_home(check);
+        // Before and after: a call may be charged until the store has done it.
+        self.shared.resets.note(check);
         self.shared.fallback.reset(check).await;
-        self.in_time(self.shared.store.reset(check))
-            .await
-            .map_err(|cause| unavailable(check.rule(), cause))
+        let reset = self.in_time(self.shared.store.reset(check)).await;
+        self.shared.resets.note(check);
+        reset.map_err(|cause| unavailable(check.rule(), cause))
     }
 
     /// Says whether the store can answer: waits for its first attempt to connect, and asks it. For a

@@ -30,6 +30,8 @@ pub(crate) struct Place {
     /// How long the call waits for its turn, from so many nanoseconds of the limiter's clock on.
     delay: Duration,
     since_ns: i64,
+    /// What [`Resets::mark`](super::resets::Resets::mark) said before the charge.
+    mark: u64,
     /// A copy in the child of a fork has nothing to refund.
     process: u32,
 }
@@ -46,10 +48,12 @@ impl Limiter {
             Ok(applied) => applied,
             Err(mistake) => return Some(Err(self.invalid(checks, mistake))),
         };
+        let mark = self.shared.resets.mark();
         let charged = self.shared.store.charge_now(&applied)?;
         Some(self.entered(&applied, charged).map(|(decision, charges)| {
             let waits = !decision.delay().is_zero();
-            waits.then(|| Place::new(self, applied.into_owned().into(), &decision, charges, true))
+            let checks = || applied.into_owned().into();
+            waits.then(|| Place::new(self, checks(), &decision, charges, mark, true))
         }))
     }
 
@@ -62,13 +66,18 @@ impl Limiter {
         caller: &Caller,
     ) -> Option<Result<Place, RateLimitError>> {
         let applied = self.applied(&checks);
+        let mark = self.shared.resets.mark();
         let entered = self.ask(&applied, waits, caller).await?;
         let filtered = match applied {
             Cow::Owned(checks) => Some(checks),
             Cow::Borrowed(_) => None,
         };
         let checks = filtered.map_or(checks, Into::into);
-        Some(entered.map(|(decision, charges)| Place::new(self, checks, &decision, charges, waits)))
+        Some(
+            entered.map(|(decision, charges)| {
+                Place::new(self, checks, &decision, charges, mark, waits)
+            }),
+        )
     }
 
     /// Like [`check_all`](Self::check_all), after [`check_all_now`](Self::check_all_now) gave `None`
@@ -91,6 +100,7 @@ impl Limiter {
         waits: bool,
         caller: &Caller,
     ) -> Option<Result<(Decision, Charges), RateLimitError>> {
+        let mark = self.shared.resets.mark();
         let asking = telemetry::Asking::new();
         let charged = self.in_time(self.shared.store.charge(checks)).await;
         if caller.has_left() {
@@ -99,8 +109,11 @@ impl Limiter {
                 && let decision = Decision::new(checks, &answers)
                 && decision.allowed()
             {
-                let in_line = decision.outcomes().iter().map(|of| waits && !of.delay.is_zero());
-                self.refund(checks, &charges, in_line, false);
+                let in_line = decision
+                    .outcomes()
+                    .iter()
+                    .map(|of| (waits && !of.delay.is_zero()).then(|| certain(of.delay)));
+                self.refund(checks, &charges, in_line, mark, false);
             }
             return None;
         }
@@ -109,17 +122,21 @@ impl Limiter {
         Some(self.entered(checks, charged))
     }
 
-    /// Refunds what was charged for checks, each of which is still in line or not.
+    /// Refunds what was charged for checks since a mark, each of which is in line for so long or not.
     fn refund(
         &self,
         checks: &[Check<'_>],
         charges: &Charges,
-        in_line: impl Iterator<Item = bool>,
+        in_line: impl Iterator<Item = Option<Duration>>,
+        mark: u64,
         is_local: bool,
     ) {
         let all = checks.iter().zip(charges).zip(in_line);
         let charged = all.filter_map(|((check, at), in_line)| {
-            Some(Charged { check: check.clone(), at: (*at)?, in_line })
+            let at = (*at)?;
+            // What was charged before a reset is gone.
+            let stands = self.shared.resets.since(mark, check);
+            (!stands).then(|| Charged { check: check.clone(), at, in_line })
         });
         let charged: SmallVec<[Charged<'_>; 1]> = charged.collect();
         if is_local {
@@ -139,12 +156,18 @@ impl Limiter {
     }
 }
 
+/// How long a call with a delay is certain to be in line: delays are rounded up to milliseconds.
+fn certain(delay: Duration) -> Duration {
+    delay.saturating_sub(Duration::from_millis(1))
+}
+
 impl Place {
     fn new(
         limiter: &Limiter,
         checks: Checks,
         decision: &Decision,
         charges: Charges,
+        mark: u64,
         waits: bool,
     ) -> Self {
         let delay = |delay: Duration| if waits { delay } else { Duration::ZERO };
@@ -155,6 +178,7 @@ impl Place {
             is_local: decision.degraded() == Some(Degraded::Local),
             delay: delay(decision.delay()),
             since_ns: limiter.shared.clock.now_ns(),
+            mark,
             process: std::process::id(),
             limiter: limiter.clone(),
         }
@@ -189,7 +213,7 @@ impl Drop for Place {
             // It has had its turn.
             return;
         }
-        let in_line = self.delays.iter().map(|delay| waited < *delay);
-        self.limiter.refund(&self.checks, &self.charges, in_line, self.is_local);
+        let in_line = self.delays.iter().map(|delay| (waited < *delay).then(|| certain(*delay)));
+        self.limiter.refund(&self.checks, &self.charges, in_line, self.mark, self.is_local);
     }
 }

@@ -9,10 +9,11 @@ pub mod redis;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use smallvec::SmallVec;
 
-use crate::algo::{Answer, Instant};
+use crate::algo::{Answer, Instant, Resolution};
 use crate::error::StoreError;
 use crate::rule::Check;
 
@@ -32,8 +33,18 @@ pub struct Charged<'a> {
     pub check: Check<'a>,
     /// When, as the store said.
     pub at: Instant,
-    /// Whether the call was still waiting for its turn in the line of a leaky bucket.
-    pub in_line: bool,
+    /// How long after `at` the call is certain to be in the line of a leaky bucket, if it was there
+    /// when its caller left. By the store's clock it may be there no more: its charge has leaked then.
+    pub in_line: Option<Duration>,
+}
+
+impl Charged<'_> {
+    /// Until when the call is in line, on a clock of that resolution.
+    pub(crate) fn in_line_until(&self, resolution: Resolution) -> Option<Instant> {
+        let ticks =
+            |ms: u128| u64::try_from(ms).unwrap_or(u64::MAX).saturating_mul(resolution.per_ms());
+        Some(self.at.saturating_add_unsigned(ticks(self.in_line?.as_millis())))
+    }
 }
 
 /// A future in a box, so that stores can be used as trait objects.

@@ -72,9 +72,10 @@ impl Budget<'_> {
         given
     }
 
-    /// The same, of a call that was still in line.
-    pub(super) fn leave(&self, now: Instant, at: Instant, cost: u64) -> bool {
-        let arguments: [&[u8]; 3] = [&pack(&self.plan, cost), &at.to_le_bytes(), b"in line"];
+    /// The same, of a call that is in line until an instant.
+    pub(super) fn leave(&self, now: Instant, at: Instant, cost: u64, until: Instant) -> bool {
+        let arguments: [&[u8]; 3] =
+            [&pack(&self.plan, cost), &at.to_le_bytes(), &until.to_le_bytes()];
         let given = self.run::<u8>(&ratelimit_lua::GIVE_BACK, now, &arguments) == 1;
         self.assert_expiry();
         given

@@ -54,7 +54,13 @@ impl Twin {
     }
 
     /// Refunds a charge: whether it was.
-    pub(super) fn refund(&mut self, now: Instant, at: Instant, cost: u64, in_line: bool) -> bool {
+    pub(super) fn refund(
+        &mut self,
+        now: Instant,
+        at: Instant,
+        cost: u64,
+        in_line_until: Option<Instant>,
+    ) -> bool {
         fn refund<A: Arithmetic>(
             algorithm: &A,
             state: &mut Option<A::State>,
@@ -68,7 +74,7 @@ impl Twin {
             }
             refund != Refund::Stands
         }
-        let charge = Charge { at, cost, in_line };
+        let charge = Charge { at, cost, in_line_until };
         with!(self, algorithm, state => refund(algorithm, state, now, charge))
     }
 

@@ -646,9 +646,11 @@ impl Store for Embedded {
 
     fn refund(&self, charged: &[Charged<'_>]) {
         let now = self.clock.now_ns();
-        for Charged { check, at, in_line } in charged {
+        for charged in charged {
+            let check = &charged.check;
             let Ok(plan) = check.plan(Resolution::Nanos) else { continue };
-            let charge = Charge { at: *at, cost: check.permits(), in_line: *in_line };
+            let in_line_until = charged.in_line_until(Resolution::Nanos);
+            let charge = Charge { at: charged.at, cost: check.permits(), in_line_until };
             with_algorithm!(&plan, algorithm => {
                 self.refund_one(algorithm, key_id(check), now, charge);
             });

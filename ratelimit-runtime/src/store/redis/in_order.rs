@@ -151,7 +151,7 @@ impl Charged<'_> {
     ) -> Result<(), StoreError> {
         if let Some(check) = checks.get(place) {
             let at = instant.to_le_bytes();
-            let request = script::give_back(store.names(), store.now_us(), check, at, false)?;
+            let request = script::give_back(store.names(), store.now_us(), check, at, None)?;
             self.requests.push((place, request));
         }
         Ok(())

@@ -257,8 +257,10 @@ impl Store for Redis {
     }
 
     fn refund(&self, charged: &[Charged<'_>]) {
-        let request = |Charged { check, at, in_line }: &Charged<'_>| {
-            script::give_back(self.names(), self.now_us(), check, at.to_le_bytes(), *in_line).ok()
+        let request = |charged: &Charged<'_>| {
+            let until = charged.in_line_until(crate::algo::Resolution::Micros);
+            let at = charged.at.to_le_bytes();
+            script::give_back(self.names(), self.now_us(), &charged.check, at, until).ok()
         };
         // Those of a process that was forked off have charged nothing.
         if let Ok(servers) = self.servers() {

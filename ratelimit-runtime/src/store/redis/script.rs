@@ -46,7 +46,7 @@ pub(super) fn give_back(
     now_us: Option<Instant>,
     check: &Check<'_>,
     charged_at: [u8; 8],
-    in_line: bool,
+    in_line_until: Option<Instant>,
 ) -> Result<Request, ConfigError> {
     let script = &ratelimit_lua::GIVE_BACK;
     let plan = check.plan(Resolution::Micros)?;
@@ -57,8 +57,8 @@ pub(super) fn give_back(
     add_time(&mut command, now_us);
     command.arg(args::encode(&plan, check.permits(), check.is_shadow()).as_slice());
     command.arg(&charged_at);
-    if in_line {
-        command.arg("in line");
+    if let Some(until) = in_line_until {
+        command.arg(&until.clamp(0, LATEST).to_le_bytes());
     }
     Ok(Request { script, command, slot })
 }
@@ -175,9 +175,8 @@ mod tests {
     fn what_is_given_back_is_what_was_charged() {
         let rule = Rule::new("sms", BUCKET);
         let check = Check::new(&rule, "a").cost(2);
-        for (in_line, more) in [(false, &[][..]), (true, &["in line".to_owned()])] {
-            let request =
-                give_back(names(), Some(7), &check, 5_u64.to_le_bytes(), in_line).unwrap();
+        for (until, more) in [(None, &[][..]), (Some(9), &["\t\0\0\0\0\0\0\0".to_owned()])] {
+            let request = give_back(names(), Some(7), &check, 5_u64.to_le_bytes(), until).unwrap();
             assert_eq!(request.script.name, "give_back");
             let words = words_of(&request.command);
             assert_eq!(words[1..5], [request.script.sha1, "1", "rate:limit:sms:tb1:a", "7"]);
