@@ -5,8 +5,8 @@
 -- ARGV[1]  the time (lib/time.lua)
 -- ARGV[2]  the check, as it was charged (lib/<algorithm>.lua)
 -- ARGV[3]  the instant of the charge: the `last` of the reply to it. What follows is not read
--- ARGV[4]  until when the call is certain to wait for its turn in a leaky bucket; left out if it does
---          not wait
+-- ARGV[4]  until when the call is certain to wait for its turn in a leaky bucket; left out if it
+--          does not wait
 -- Returns  1, or 0 if the charge stands
 
 local givers = {

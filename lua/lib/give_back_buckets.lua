@@ -8,8 +8,8 @@
 -- What it moves later fits in or not by itself.
 --
 -- A call that is still in the line of a leaky bucket is given back in full: its turn is one that
--- nobody takes, and later calls come sooner by it. Turns that were promised to others stay. Once its
--- turn has come, which may be before the caller's clock says so, its charge has leaked and stands.
+-- nobody takes, and later calls come sooner by it. Turns that were promised to others stay. Once
+-- its turn has come, which may be before the caller's clock says so, its charge has leaked.
 --
 -- Needs `now` (time), `muldiv`, `expiry`.
 
