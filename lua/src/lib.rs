@@ -66,7 +66,7 @@ pub static ACQUIRE_ALL: Script = script!(
 
 /// Gives back what one call was charged.
 pub static GIVE_BACK: Script = script!(
-    "give_back", "d082a563789c28cd24fc45880bb9be82c0b81c0e",
+    "give_back", "b9a52b86022f1650e485aed72ddf07f0b09453b8",
     needs "time" "muldiv" "expiry"
         "give_back_buckets" "give_back_fixed_window" "give_back_sliding_log"
         "give_back_sliding_counter"
