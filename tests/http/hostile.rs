@@ -14,7 +14,7 @@ use crate::contexts::layer;
 use crate::limiter;
 use crate::site::Site;
 
-/// What a hostile request may take, without optimization too.
+/// What a hostile request may take, with little optimization.
 const LIMIT: Duration = Duration::from_millis(5);
 
 /// So many entries, and the one that counts.
