@@ -21,7 +21,7 @@ type InLine = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// waiting is made before there is a future, and allocates nothing.
 ///
 /// Dropped before its end, its caller has left, and what it was charged is refunded. While it waits
-/// for its turn it knows what that is. While the store is asked nobody does: see [`Question`].
+/// for its turn it knows what that is. While the store is asked nobody does: see `Question`.
 #[must_use = "futures do nothing until they are awaited"]
 pub struct Run {
     state: State,

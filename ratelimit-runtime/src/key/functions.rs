@@ -138,7 +138,7 @@ impl<T: KeyPart + ?Sized> KeyPart for Digits<'_, T> {
     }
 }
 
-/// See [`fold`].
+/// See `fold`.
 pub struct Fold<'v, T: ?Sized>(&'v T);
 
 impl<T: KeyPart + ?Sized> KeyPart for Fold<'_, T> {
