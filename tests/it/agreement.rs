@@ -165,7 +165,7 @@ impl Twins {
             self.step();
             let check = self.random_check(&rule);
             let outcomes = self.ask(std::slice::from_ref(&check));
-            self.learn(&[check], &outcomes);
+            self.learn(&[check], 1, &outcomes);
             if self.rng.u8(..) < 5 {
                 self.reset(&rule);
             }
@@ -186,8 +186,7 @@ impl Twins {
                 checks.pop();
             }
             let outcomes = self.ask(&checks);
-            self.learn(&checks, &outcomes);
-            self.fresh &= checks.len() == rules.len();
+            self.learn(&checks, rules.len(), &outcomes);
         }
     }
 
@@ -211,7 +210,7 @@ impl Twins {
             }
             assert_eq!(embedded.outcomes().len(), redis.outcomes().len(), "{check:#?}");
             self.refused += usize::from(matches!(redis, Told::Refused(_)));
-            self.learn(&[check], redis.outcomes());
+            self.learn(&[check], 1, redis.outcomes());
         }
     }
 
@@ -317,10 +316,13 @@ impl Twins {
         self.clock.set(self.now);
     }
 
-    /// What the outcomes of a call mean to the next step.
-    fn learn(&mut self, checks: &[Check<'_>], outcomes: &[Outcome]) {
+    /// What the outcomes of a call mean to the next step, where so many rules are in use.
+    ///
+    /// Only a call that is charged to all of them lets the clock go back behind what was forgotten:
+    /// what it leaves out may have been forgotten at the latest instant.
+    fn learn(&mut self, checks: &[Check<'_>], rules: usize, outcomes: &[Outcome]) {
         let charged = |(o, check): (&Outcome, &Check<'_>)| o.allowed && check.permits() > 0;
-        self.fresh = !outcomes.is_empty() && outcomes.iter().zip(checks).all(charged);
+        self.fresh = outcomes.len() == rules && outcomes.iter().zip(checks).all(charged);
         if self.fresh {
             self.latest = self.now;
         }
