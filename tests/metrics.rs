@@ -242,7 +242,7 @@ fn a_recorder_sees_what_limiters_do() {
 
     // In process.
     let limiter = Limiter::builder().max_keys(2).build().unwrap();
-    let (one, watched) = (rule("one", 1), rule("watched", 1).mode(Mode::Shadow));
+    let (one, watched) = (rule("one", 1), rule("watched", 1).with_mode(Mode::Shadow));
     let hit = |rule: &Rule, key: &str| limiter.check_blocking(&Check::new(rule, key));
     assert!(hit(&one, "s3cret").is_ok() && hit(&one, "s3cret").is_err());
     assert!(hit(&watched, "s3cret").is_ok() && hit(&watched, "s3cret").is_ok());
@@ -270,8 +270,8 @@ fn a_recorder_sees_what_limiters_do() {
     let mut server = Server::start(Flavor::Installed);
     let limiter = Limiter::builder().redis(server.url()).build().unwrap();
     let shared = rule("shared", 100);
-    let closed = rule("closed", 100).on_error(OnError::Closed);
-    let open = rule("open", 100).on_error(OnError::Open);
+    let closed = rule("closed", 100).with_on_error(OnError::Closed);
+    let open = rule("open", 100).with_on_error(OnError::Open);
     let hit = |rule: &Rule| limiter.check_blocking(&Check::new(rule, "s3cret"));
     while hit(&shared).unwrap().degraded().is_some() {}
     numbers.becomes("ratelimit_connections{}", 1.0);

@@ -51,7 +51,7 @@ pub(crate) async fn cost(server: &Server) -> Result<()> {
             allowed.push(us_per_call(server, &pass).await?);
             let full = Rule::named(unique("cost"), algorithm);
             for key in 0..100_u32 {
-                let _ = limiter.check(&Check::new(&full, key).cost(100)).await;
+                let _ = limiter.check(&Check::new(&full, key).with_cost(100)).await;
             }
             let refuse = async |i: usize| {
                 let _ = limiter.check(&Check::new(&full, i % 100)).await;

@@ -144,7 +144,7 @@ fn rule_static(index: usize) -> Ident {
     Ident::new(&name, Span::mixed_site())
 }
 
-/// `Rule::new("sms", Algorithm::TokenBucket { .. }).mode(Mode::Shadow)`. With `several` rules that
+/// `Rule::new("sms", Algorithm::TokenBucket { .. }).with_mode(Mode::Shadow)`. With `several` rules that
 /// have no name, each gets its numbers appended, so that their order does not matter.
 fn rule_value(krate: &Path, rule: &Rule, several: bool) -> TokenStream {
     let variant = Ident::new(rule.algo.variant(), Span::mixed_site());
@@ -169,13 +169,13 @@ fn rule_value(krate: &Path, rule: &Rule, several: bool) -> TokenStream {
     };
     let mode = rule.mode.map(|mode| {
         let mode = Ident::new(mode, Span::mixed_site());
-        quote!(.mode(#krate::Mode::#mode))
+        quote!(.with_mode(#krate::Mode::#mode))
     });
     let on_error = rule.on_error.map(|on_error| {
         let on_error = Ident::new(on_error, Span::mixed_site());
-        quote!(.on_error(#krate::OnError::#on_error))
+        quote!(.with_on_error(#krate::OnError::#on_error))
     });
-    let service = rule.service.as_ref().map(|service| quote!(.service(#service)));
+    let service = rule.service.as_ref().map(|service| quote!(.with_service(#service)));
     let fields = rule.hides_fields.then(|| quote!(.hide_fields()));
     quote!(#named #service #mode #on_error #fields)
 }

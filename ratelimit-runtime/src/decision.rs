@@ -28,31 +28,61 @@ pub enum Degraded {
 }
 
 /// What one rule says about a call.
+///
+/// How the numbers come about is in `algo`, in one file for each algorithm; the reply of a script is read by
+/// the same code.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Outcome {
     rule: RuleName,
-    /// Whether this rule alone lets the call pass.
-    pub allowed: bool,
-    /// The capacity or limit in force.
-    pub limit: u64,
-    /// The largest cost that would be admitted right now.
-    pub remaining: u64,
-    /// Zero if allowed; else how long to wait before the same call is admitted if nothing else
-    /// happens, in whole milliseconds. `None`: no wait will do.
-    pub retry_after: Option<Duration>,
-    /// After how long the key is as good as new, in whole milliseconds.
-    pub reset_after: Duration,
-    /// Leaky bucket: how long to wait until all that is in front has leaked.
-    pub delay: Duration,
-    /// Whether the rule only watches.
-    pub shadow: bool,
+    allowed: bool,
+    limit: u64,
+    remaining: u64,
+    retry_after: Option<Duration>,
+    reset_after: Duration,
+    delay: Duration,
+    is_shadow: bool,
 }
 
 impl Outcome {
     /// The rule's name.
     pub fn rule(&self) -> &str {
         &self.rule
+    }
+
+    /// Whether this rule alone lets the call pass.
+    pub const fn allowed(&self) -> bool {
+        self.allowed
+    }
+
+    /// The capacity or limit in force.
+    pub const fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The largest cost that would be admitted right now.
+    pub const fn remaining(&self) -> u64 {
+        self.remaining
+    }
+
+    /// Zero if allowed; else how long to wait before the same call is admitted if nothing else
+    /// happens, in whole milliseconds. `None`: no wait will do.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    /// After how long the budget is back in its initial state, in whole milliseconds.
+    pub const fn reset_after(&self) -> Duration {
+        self.reset_after
+    }
+
+    /// Leaky bucket: how long to wait until all that is in front has leaked, in whole milliseconds.
+    pub const fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// Whether the rule is in [shadow mode](crate::Mode::Shadow), and so never refuses.
+    pub const fn is_shadow(&self) -> bool {
+        self.is_shadow
     }
 
     #[inline]
@@ -65,7 +95,7 @@ impl Outcome {
             retry_after: answer.retry_after_ms.map(Duration::from_millis),
             reset_after: Duration::from_millis(answer.reset_after_ms),
             delay: Duration::from_millis(answer.delay_ms),
-            shadow: check.is_shadow(),
+            is_shadow: check.is_shadow(),
         }
     }
 }
@@ -103,7 +133,7 @@ impl Decision {
 
     /// Whether the call may go on: no enforced rule refuses it.
     pub fn allowed(&self) -> bool {
-        self.outcomes.iter().all(|outcome| outcome.allowed || outcome.shadow)
+        self.outcomes.iter().all(|outcome| outcome.allowed || outcome.is_shadow)
     }
 
     /// What each rule says, in the order of the checks. Empty when nobody was asked.
@@ -123,6 +153,6 @@ impl Decision {
 
     /// How long to wait before the work: the longest delay of the enforced leaky buckets.
     pub fn delay(&self) -> Duration {
-        self.outcomes.iter().filter(|o| !o.shadow).map(|o| o.delay).max().unwrap_or_default()
+        self.outcomes.iter().filter(|o| !o.is_shadow).map(|o| o.delay).max().unwrap_or_default()
     }
 }

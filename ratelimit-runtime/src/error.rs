@@ -72,9 +72,9 @@ impl Refusal {
 
     /// The outcome of the rule that refused; of several, the one with the longest wait.
     pub fn outcome(&self) -> Option<&Outcome> {
-        let refused = self.decision.outcomes().iter().filter(|o| !o.allowed && !o.shadow);
+        let refused = self.decision.outcomes().iter().filter(|o| !o.allowed() && !o.is_shadow());
         // No wait will do when there is no time to retry, so that is the longest.
-        refused.max_by_key(|o| (o.retry_after.is_none(), o.retry_after))
+        refused.max_by_key(|o| (o.retry_after().is_none(), o.retry_after()))
     }
 
     /// The name of that rule.
@@ -84,18 +84,18 @@ impl Refusal {
 
     /// The capacity or limit of that rule.
     pub fn limit(&self) -> u64 {
-        self.outcome().map_or(0, |o| o.limit)
+        self.outcome().map_or(0, super::decision::Outcome::limit)
     }
 
     /// The largest cost that this rule would still admit.
     pub fn remaining(&self) -> u64 {
-        self.outcome().map_or(0, |o| o.remaining)
+        self.outcome().map_or(0, super::decision::Outcome::remaining)
     }
 
     /// How long to wait before the same call is admitted if nothing else happens, in whole
     /// milliseconds. `None`: no wait will do.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.outcome().and_then(|o| o.retry_after)
+        self.outcome().and_then(super::decision::Outcome::retry_after)
     }
 }
 

@@ -58,4 +58,4 @@ pub use store::Store;
 #[cfg(feature = "redis")]
 pub use store::redis::Credentials;
 #[cfg(feature = "tower")]
-pub use web::{Answers, Body, ClientIp, Fields, RateLimitLayer, Request};
+pub use web::{ClientIp, ErrorBody, ErrorResponses, Fields, RateLimitLayer, RequestInfo};

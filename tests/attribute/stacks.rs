@@ -12,7 +12,7 @@ fn refusal(result: Result<(), Error>) -> Refusal {
 }
 
 fn remaining(refusal: &Refusal) -> Vec<u64> {
-    refusal.decision().outcomes().iter().map(|outcome| outcome.remaining).collect()
+    refusal.decision().outcomes().iter().map(|outcome| outcome.remaining()).collect()
 }
 
 #[rate_limit(key = "id", algo = fixed_window, limit = 200, window = 60, limiter = LIMITER)]

@@ -8,7 +8,7 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::{App, HttpResponse, HttpServer, Responder, web};
-use ratelimit_kit::{Answers, Limiter, RateLimitError, RateLimitLayer, rate_limit};
+use ratelimit_kit::{ErrorResponses, Limiter, RateLimitError, RateLimitLayer, rate_limit};
 use serde::{Deserialize, Serialize};
 
 use crate::client::send;
@@ -118,7 +118,7 @@ async fn guarded<B: MessageBody>(
 /// A service with all handlers of this file. Its thread ends with the process.
 fn serve(limiter: Limiter) -> SocketAddr {
     let limiter = web::Data::new(limiter);
-    let answers = || RateLimitLayer::new().answers(Answers::code_and_message());
+    let answers = || RateLimitLayer::new().error_responses(ErrorResponses::code_and_message());
     let guarded = || from_fn(guarded::<BoxBody>);
     let app = move || {
         App::new()

@@ -9,7 +9,7 @@ use axum::http::HeaderValue;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use ratelimit_kit::{
-    Algorithm, ClientIp, Context, Key, Rate, RateLimitError, RateLimitLayer, Request, Rule,
+    Algorithm, ClientIp, Context, Key, Rate, RateLimitError, RateLimitLayer, RequestInfo, Rule,
     rate_limit,
 };
 use test_support::Log;
@@ -21,7 +21,8 @@ use crate::site::Site;
 
 /// A layer that knows all there is to know.
 pub(crate) fn layer() -> RateLimitLayer {
-    let header = |name: &'static str| move |of: &Request<'_>| of.header(name).map(str::to_owned);
+    let header =
+        |name: &'static str| move |of: &RequestInfo<'_>| of.header(name).map(str::to_owned);
     RateLimitLayer::new()
         .client_ip(ClientIp::behind(["127.0.0.1"]).unwrap())
         .user(header("x-user-id"))
@@ -240,7 +241,7 @@ fn a_request_within_a_request_is_another_one() {
             format!("{path} {:?} {:?}", context.user(), context.header("x-n"))
         })
     };
-    let user = |of: &Request<'_>| of.header("x-user-id").map(str::to_owned);
+    let user = |of: &RequestInfo<'_>| of.header("x-user-id").map(str::to_owned);
     let inner = Router::new().route("/b", seen()).layer(RateLimitLayer::new().user(user));
     let ask = inner.clone();
     let outer = async move || {

@@ -179,9 +179,9 @@ fn numbers_of_a_call_are_told_of_that_call_alone() {
         let limiter = limiter.clone();
         let service = layer().fields([Fields::Draft6, Fields::Draft11]);
         let service = service.layer(service_fn(move |_: Request<()>| {
-            let check = Check::new(&RULE, "k").cost(0);
+            let check = Check::new(&RULE, "k").with_cost(0);
             let check = match numbers {
-                Some(capacity) => check.numbers(bucket(capacity)),
+                Some(capacity) => check.with_algorithm(bucket(capacity)),
                 None => check,
             };
             limiter.check_blocking(&check).unwrap();
@@ -318,7 +318,7 @@ fn respond(limiter: &Limiter, rules: &Arc<Vec<Rule>>, cost: u64) -> Response<Str
 
 fn checks(rules: &[Rule], cost: u64) -> Vec<Check<'_>> {
     let fits = |rule: &Rule| cost.min(rule.algorithm().limit());
-    rules.iter().map(|rule| Check::new(rule, "k").cost(fits(rule))).collect()
+    rules.iter().map(|rule| Check::new(rule, "k").with_cost(fits(rule))).collect()
 }
 
 fn seconds(response: &Response<String>) -> Option<Duration> {
@@ -384,6 +384,6 @@ proptest! {
 
 fn refused_rules(error: &RateLimitError) -> Vec<String> {
     let RateLimitError::Refused(refusal) = error else { panic!("{error}") };
-    let refused = refusal.decision().outcomes().iter().filter(|outcome| !outcome.allowed);
+    let refused = refusal.decision().outcomes().iter().filter(|outcome| !outcome.allowed());
     refused.map(|outcome| outcome.rule().to_owned()).collect()
 }

@@ -192,7 +192,7 @@ async fn a_layer_limits_a_whole_service() {
     is_refusal(&check(&mut client, "", None).await.unwrap_err());
     check(&mut client, "", Some(("x-forwarded-for", "203.0.113.1"))).await.unwrap();
 
-    let closed = rule("closed").on_error(OnError::Closed);
+    let closed = rule("closed").with_on_error(OnError::Closed);
     let closed = layer().limiter(without_a_store()).limit(closed, Context::ip_key);
     let mut client = serve(Some(closed), Contexts { limiter: limiter() }).await;
     let status = check(&mut client, "", None).await.unwrap_err();

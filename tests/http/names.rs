@@ -80,7 +80,7 @@ fn other_numbers_in_a_layer_are_our_mistake() {
     for mode in [Mode::Shadow, Mode::Off] {
         let site = || {
             let limiter = limiter();
-            let rule = Rule::new("names-function", of(7)).mode(mode);
+            let rule = Rule::new("names-function", of(7)).with_mode(mode);
             Site::new(limiter.clone(), layer(&limiter, rule))
         };
         Site::everywhere(site, |framework, address| {

@@ -8,8 +8,8 @@ use axum::http::{Method, Request, Version};
 use bytes::Bytes;
 use http_body_util::Full;
 use ratelimit_kit::{
-    Algorithm, Answers, Context, Key, Limiter, OnError, RateLimitError, RateLimitLayer, Rule,
-    rate_limit,
+    Algorithm, Context, ErrorResponses, Key, Limiter, OnError, RateLimitError, RateLimitLayer,
+    Rule, rate_limit,
 };
 use tower::{Layer, ServiceExt, service_fn};
 
@@ -47,7 +47,7 @@ const LOOKS_LIKE: [&str; 6] = [
 #[test]
 fn a_header_makes_no_grpc_of_a_request() {
     let site = || {
-        let all = used_up().answers(Answers::code_and_message());
+        let all = used_up().error_responses(ErrorResponses::code_and_message());
         Site::new(limiter(), all)
     };
     Site::everywhere(site, |framework, address| {
@@ -81,7 +81,7 @@ fn no_refusal_is_kept() {
         Site::new(limiter(), layer)
     };
     let closed = || {
-        let rule = rule(1).on_error(OnError::Closed);
+        let rule = rule(1).with_on_error(OnError::Closed);
         Site::new(limiter(), layer().limiter(without_a_store()).limit(rule, everybody))
     };
     let is = |site: &dyn Fn() -> Site, status| {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use ratelimit_kit::{
-    Algorithm, Answers, Body, Context, Key, OnError, RateLimitError, RateLimitLayer, Rule,
+    Algorithm, Context, ErrorBody, ErrorResponses, Key, OnError, RateLimitError, RateLimitLayer,
+    Rule,
 };
 
 use crate::client::get;
@@ -85,7 +86,7 @@ fn an_inner_layer_replaces_what_it_says_itself() {
     let site = || Site {
         inner: RateLimitLayer::new()
             .user(|of| of.header("x-token").map(str::to_owned))
-            .answers(Answers::code_and_message()),
+            .error_responses(ErrorResponses::code_and_message()),
         ..Site::new(limiter(), layer())
     };
     Site::everywhere(site, |framework, address| {
@@ -99,12 +100,12 @@ fn an_inner_layer_replaces_what_it_says_itself() {
 
 #[test]
 fn bodies_are_chosen_in_one_place() {
-    let site = |answers: Answers| {
+    let site = |answers: ErrorResponses| {
         let rule = window("site", 4);
-        let layer = layer().answers(answers).limit(rule, |_| Key::from("all"));
+        let layer = layer().error_responses(answers).limit(rule, |_| Key::from("all"));
         move || Site::new(limiter(), layer.clone().limiter(limiter()))
     };
-    Site::everywhere(site(Answers::code_and_message()), |framework, address| {
+    Site::everywhere(site(ErrorResponses::code_and_message()), |framework, address| {
         // Twice that of the handler's rule, then that of the layer's.
         assert_eq!(get("/ip").times(2, address), [200, 200], "{framework}");
         for _ in 0..3 {
@@ -115,7 +116,7 @@ fn bodies_are_chosen_in_one_place() {
             assert_eq!(answer.header("retry-after"), "60", "{framework}");
         }
     });
-    let in_their_language = Answers::code_and_message_of(|error| {
+    let in_their_language = ErrorResponses::code_and_message_of(|error| {
         let context = Context::current();
         let language = context.as_ref().and_then(|context| context.header("accept-language"));
         let chinese = language.is_some_and(|language| language.starts_with(b"zh"));
@@ -139,7 +140,7 @@ fn bodies_are_chosen_in_one_place() {
         }
     });
     // A media type that is none must not take the answer away.
-    let own = Answers::with(|error| Body {
+    let own = ErrorResponses::with(|error| ErrorBody {
         media_type: "a\nb",
         text: format!("wait {:?}", error.retry_after()),
     });
@@ -193,7 +194,7 @@ fn closed_is_unavailable_and_has_no_fields() {
         assert_eq!(get("/free").to(address).fields().len(), 2, "{framework}");
     });
     let site = || {
-        let rule = window("site", 9).on_error(OnError::Closed);
+        let rule = window("site", 9).with_on_error(OnError::Closed);
         Site::new(limiter(), layer().limiter(without_a_store()).limit(rule, Context::ip_key))
     };
     Site::everywhere(site, |_, address| get("/free").to(address).is_unavailable());

@@ -232,7 +232,7 @@ impl Twins {
             };
             self.span = self.span.max(random::recovery(algorithm));
             let mode = if self.rng.u8(..) < 60 { Mode::Shadow } else { Mode::Enforce };
-            rules.push(rule(algorithm).mode(mode));
+            rules.push(rule(algorithm).with_mode(mode));
         }
         rules
     }
@@ -255,14 +255,14 @@ impl Twins {
         if self.rng.u8(..) < 40 {
             let numbers = random::changed(&mut self.rng, rule.algorithm(), self.change);
             if self.change == Change::Limit || random::recovery(numbers) <= SHORT {
-                check = check.numbers(numbers);
+                check = check.with_algorithm(numbers);
             }
         }
         if self.rng.u8(..) < 40 {
-            check = check.max_delay(ms(self.rng.u64(..3_000)));
+            check = check.with_max_delay(ms(self.rng.u64(..3_000)));
         }
         let cost = random::cost(&mut self.rng, check.algorithm().limit());
-        check.cost(cost)
+        check.with_cost(cost)
     }
 
     /// Asks both the same; they must agree on every field of every outcome.
@@ -321,13 +321,13 @@ impl Twins {
     /// Only a call that is charged to all of them lets the clock go back behind what was forgotten:
     /// what it leaves out may have been forgotten at the latest instant.
     fn learn(&mut self, checks: &[Check<'_>], rules: usize, outcomes: &[Outcome]) {
-        let charged = |(o, check): (&Outcome, &Check<'_>)| o.allowed && check.permits() > 0;
+        let charged = |(o, check): (&Outcome, &Check<'_>)| o.allowed() && check.cost() > 0;
         self.fresh = outcomes.len() == rules && outcomes.iter().zip(checks).all(charged);
         if self.fresh {
             self.latest = self.now;
         }
         let waits =
-            outcomes.iter().flat_map(|o| [o.retry_after.unwrap_or_default(), o.reset_after]);
+            outcomes.iter().flat_map(|o| [o.retry_after().unwrap_or_default(), o.reset_after()]);
         self.waits = waits.filter(|wait| *wait < random::LONGEST).collect();
     }
 }

@@ -169,8 +169,8 @@ fn b020_a_bucket_is_a_rule_and_a_key() {
         let Err(RateLimitError::Refused(refusal)) = b020::two(limiter, 1) else { panic!() };
         assert_eq!(refusal.rule(), "b020-2");
         let [wide, narrow] = refusal.decision().outcomes() else { panic!() };
-        assert_eq!((wide.rule(), wide.remaining), ("b020-200", 198));
-        assert_eq!((narrow.rule(), narrow.remaining), ("b020-2", 0));
+        assert_eq!((wide.rule(), wide.remaining()), ("b020-200", 198));
+        assert_eq!((narrow.rule(), narrow.remaining()), ("b020-2", 0));
 
         let pool = [
             b020::one_of_the_pool(limiter, 1),
@@ -215,7 +215,7 @@ fn b021_long_keys_and_common_prefixes() {
 
 /// What each rule of a list shows as left.
 fn remaining(outcomes: &[Outcome]) -> Vec<(&str, u64)> {
-    outcomes.iter().map(|outcome| (outcome.rule(), outcome.remaining)).collect()
+    outcomes.iter().map(|outcome| (outcome.rule(), outcome.remaining())).collect()
 }
 
 /// All pairs of algorithms, in both orders, one call after the other and many at once.

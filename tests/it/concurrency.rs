@@ -21,8 +21,8 @@ fn assert_exact(outcomes: &[Outcome], what: &str) {
     assert_eq!(outcomes.len(), CALLS, "{what}");
     let mut remaining: Vec<u64> = outcomes
         .iter()
-        .filter(|outcome| outcome.allowed)
-        .map(|outcome| outcome.remaining)
+        .filter(|outcome| outcome.allowed())
+        .map(ratelimit_kit::Outcome::remaining)
         .collect();
     remaining.sort_unstable();
     assert_eq!(remaining, (0..LIMIT).collect::<Vec<_>>(), "{what}");

@@ -185,11 +185,11 @@ fn observed(
 #[test]
 fn what_a_shadow_rule_would_refuse_and_what_is_invalid_are_events() {
     let (limiter, events) = observed(limiter());
-    let shadow = rule("events-shadow", 0).mode(Mode::Shadow);
+    let shadow = rule("events-shadow", 0).with_mode(Mode::Shadow);
     assert!(limiter.check_blocking(&Check::new(&shadow, "key")).is_ok());
     let rule = rule("events-invalid", 2);
     assert!(limiter.check_blocking(&Check::new(&rule, "")).is_err());
-    assert!(limiter.check_blocking(&Check::new(&rule, "key").cost(3)).is_err());
+    assert!(limiter.check_blocking(&Check::new(&rule, "key").with_cost(3)).is_err());
     assert!(limiter.check_blocking(&Check::new(&rule, "key")).is_ok());
     let events: Vec<_> = events.try_iter().collect();
     let (shadowed, invalid) = (LimitEventKind::Shadowed, LimitEventKind::Invalid);

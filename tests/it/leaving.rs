@@ -64,7 +64,7 @@ enum Caller {
 /// What is left of rules, as a twin has it.
 fn left(limiter: &Limiter, rules: &[Rule]) -> Vec<u64> {
     let peek = |rule| block_on(limiter.peek(&Check::new(rule, ratelimit_kit::Key::whole_rule())));
-    rules.iter().map(|rule| only(peek(rule).unwrap().outcomes()).remaining).collect()
+    rules.iter().map(|rule| only(peek(rule).unwrap().outcomes()).remaining()).collect()
 }
 
 /// Callers of one function, on one store.

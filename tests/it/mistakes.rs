@@ -33,7 +33,7 @@ fn b040_invalid_rates_change_nothing() {
         log.during(|| {
             for (at, (rate, says)) in updates.iter().enumerate() {
                 stage.at(at as u64 * 1_000);
-                let update = Check::new(&rule, "key").numbers(token_bucket(3, *rate));
+                let update = Check::new(&rule, "key").with_algorithm(token_bucket(3, *rate));
                 for _ in 0..3 {
                     let error = stage.mistake(&update).to_string();
                     assert!(error.contains("`running`"), "{error} on {}", stage.name);
@@ -66,7 +66,8 @@ fn an_invalid_number_is_named_with_its_rule_and_value() {
     for stage in Stage::both() {
         for (valid, invalid, says) in cases {
             let rule = Rule::new("some rule", valid);
-            let error = stage.mistake(&Check::new(&rule, "key").numbers(invalid)).to_string();
+            let error =
+                stage.mistake(&Check::new(&rule, "key").with_algorithm(invalid)).to_string();
             assert!(error.contains("`some rule`") && error.contains(says), "{error}");
             // A rule that was written so says the same.
             if std::mem::discriminant(&valid) == std::mem::discriminant(&invalid) {

@@ -55,12 +55,12 @@ impl Stage {
 
     /// One call.
     pub(crate) fn cost(&self, rule: &Rule, cost: u64) -> Outcome {
-        self.check(&Check::new(rule, "key").cost(cost))
+        self.check(&Check::new(rule, "key").with_cost(cost))
     }
 
     /// So many calls of cost 1; how many were admitted.
     pub(crate) fn hits(&self, rule: &Rule, calls: u64) -> u64 {
-        (0..calls).map(|_| u64::from(self.hit(rule).allowed)).sum()
+        (0..calls).map(|_| u64::from(self.hit(rule).allowed())).sum()
     }
 
     /// What is left.
@@ -114,10 +114,14 @@ pub(crate) fn told(result: Result<Decision, RateLimitError>) -> Outcome {
     };
     assert_eq!(decision.degraded(), None);
     let outcome = only(decision.outcomes()).clone();
-    if outcome.allowed {
-        assert_eq!(outcome.retry_after, Some(Duration::ZERO));
+    if outcome.allowed() {
+        assert_eq!(outcome.retry_after(), Some(Duration::ZERO));
     } else {
-        assert_ne!(outcome.retry_after, Some(Duration::ZERO), "refused, and told to come at once");
+        assert_ne!(
+            outcome.retry_after(),
+            Some(Duration::ZERO),
+            "refused, and told to come at once"
+        );
     }
     outcome
 }

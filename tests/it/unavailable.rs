@@ -38,7 +38,7 @@ fn a_service_starts_while_redis_is_down() {
     for _ in 0..3 {
         let decision = check(&limiter, &local).unwrap();
         assert_eq!(decision.degraded(), Some(Degraded::Local));
-        remaining.push(decision.outcomes()[0].remaining);
+        remaining.push(decision.outcomes()[0].remaining());
     }
     assert_eq!(remaining, [2, 1, 0]);
     match check(&limiter, &local) {
@@ -48,16 +48,16 @@ fn a_service_starts_while_redis_is_down() {
         }
         other => panic!("the local budget is used up: {other:?}"),
     }
-    let open = check(&limiter, &three().on_error(OnError::Open)).unwrap();
+    let open = check(&limiter, &three().with_on_error(OnError::Open)).unwrap();
     assert_eq!(open.degraded(), Some(Degraded::Open));
     assert!(open.outcomes().is_empty());
-    let closed = check(&limiter, &three().on_error(OnError::Closed)).unwrap_err();
+    let closed = check(&limiter, &three().with_on_error(OnError::Closed)).unwrap_err();
     assert!(matches!(closed, RateLimitError::Unavailable(_)), "{closed}");
     assert_eq!((closed.http_status(), closed.retry_after()), (503, None));
 
     server.start_again();
     let came = Instant::now();
-    let shared = three().on_error(OnError::Closed);
+    let shared = three().with_on_error(OnError::Closed);
     let first = loop {
         match check(&limiter, &shared) {
             Ok(decision) => break decision,
@@ -66,7 +66,7 @@ fn a_service_starts_while_redis_is_down() {
         }
         assert!(came.elapsed() < secs(3), "Redis is there, and is not used");
     };
-    assert_eq!((first.degraded(), first.outcomes()[0].remaining), (None, 2));
+    assert_eq!((first.degraded(), first.outcomes()[0].remaining()), (None, 2));
     // Now Redis counts: what was used of the local budget is not, and the next three are.
     assert_eq!([(); 4].map(|()| check(&limiter, &local).is_ok()), [true, true, true, false]);
     assert_eq!(server.command::<Vec<String>>(&["KEYS", "*"]).len(), 2);
@@ -89,8 +89,8 @@ fn a_server_that_never_answers_costs_the_deadline() {
     };
     for _ in 0..3 {
         let local = rule(token_bucket(20, Rate::per_hour(1)));
-        let open = three().on_error(OnError::Open);
-        let closed = three().on_error(OnError::Closed);
+        let open = three().with_on_error(OnError::Open);
+        let closed = three().with_on_error(OnError::Closed);
         for _ in 0..4 {
             for asynchronous in [false, true] {
                 let call = |rule: &Rule| {
@@ -119,14 +119,14 @@ fn a_server_that_never_answers_costs_the_deadline() {
 /// A rule that only watches never keeps a call from running, whatever it says about errors.
 #[test]
 fn a_closed_rule_that_only_watches_refuses_nothing() {
-    let closed = || three().on_error(OnError::Closed);
+    let closed = || three().with_on_error(OnError::Closed);
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let limiter = Limiter::builder().redis(format!("redis://127.0.0.1:{port}")).build().unwrap();
     for call in 0..5 {
-        let decision = check(&limiter, &closed().mode(Mode::Shadow));
+        let decision = check(&limiter, &closed().with_mode(Mode::Shadow));
         assert!(decision.unwrap().allowed(), "{call}");
     }
-    let watched = closed().mode(Mode::Shadow);
+    let watched = closed().with_mode(Mode::Shadow);
     let enforced = closed();
     let checks = [Check::new(&watched, "key"), Check::new(&enforced, "key")];
     assert!(matches!(limiter.check_all_blocking(&checks), Err(RateLimitError::Unavailable(_))));

@@ -73,8 +73,8 @@ impl Told {
             Some(Degraded::Open) => Self::Open,
             Some(Degraded::Local) => Self::Local(decision.allowed()),
             None => match decision.outcomes() {
-                [outcome] if outcome.allowed => Self::Admitted(outcome.remaining),
-                [outcome] => Self::Refused(outcome.retry_after.unwrap()),
+                [outcome] if outcome.allowed() => Self::Admitted(outcome.remaining()),
+                [outcome] => Self::Refused(outcome.retry_after().unwrap()),
                 other => panic!("{} outcomes for one check", other.len()),
             },
             Some(other) => panic!("{other:?}"),

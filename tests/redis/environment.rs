@@ -231,7 +231,7 @@ fn a_rule_can_use_the_budgets_of_another_service() {
         patient(Limiter::builder().redis(server.url()).prefix("shared").service(service))
     };
     let (shop, mail) = (of("shop"), of("mail"));
-    let shared = rule(3).service("shop");
+    let shared = rule(3).with_service("shop");
     assert_eq!(call(&shop, &rule(3), "alice"), Told::Admitted(2));
     assert_eq!(call(&mail, &rule(3), "alice"), Told::Admitted(2));
     assert_eq!(call(&mail, &shared, "alice"), Told::Admitted(1));
@@ -239,7 +239,8 @@ fn a_rule_can_use_the_budgets_of_another_service() {
     let own = rule(3);
     let both = [Check::new(&shared, "alice"), Check::new(&own, "alice")];
     let decision = mail.check_all_blocking(&both).unwrap();
-    let left: Vec<u64> = decision.outcomes().iter().map(|outcome| outcome.remaining).collect();
+    let left: Vec<u64> =
+        decision.outcomes().iter().map(ratelimit_kit::Outcome::remaining).collect();
     assert_eq!(left, [0, 1]);
     // In one process they are two as well.
     let embedded = Limiter::builder().embedded().build().unwrap();

@@ -125,7 +125,8 @@ fn is_no_decision(name: &str, reply: Reply) -> Result<(), Late> {
         at_most(LONGEST, name, took)?;
         Ok(told)
     };
-    let (closed, open) = (window(5).on_error(OnError::Closed), window(5).on_error(OnError::Open));
+    let (closed, open) =
+        (window(5).with_on_error(OnError::Closed), window(5).with_on_error(OnError::Open));
     for number in 0..10 {
         match check(&closed, number)? {
             Told::Failed(error) => {

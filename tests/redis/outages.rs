@@ -48,8 +48,8 @@ fn a_server_with_full_memory() {
     for flavor in Flavor::ALL {
         let server = Server::builder(flavor).option("maxmemory-policy", "noeviction").start();
         let limiter = connected(on(server.url()).deadline(secs(10)));
-        let (known, open) = (window(5), window(5).on_error(OnError::Open));
-        let local = window(5).on_error(OnError::Local);
+        let (known, open) = (window(5), window(5).with_on_error(OnError::Open));
+        let local = window(5).with_on_error(OnError::Local);
         assert_eq!(call(&limiter, &known, "known"), Told::Admitted(4));
         server.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
         for key in ["known", "unknown"] {

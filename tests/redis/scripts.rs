@@ -147,7 +147,8 @@ fn b060_missing_script_inside_a_multi_rule_check() {
         server.command::<()>(&["SCRIPT", "FLUSH"]);
         let decision = limiter.check_all_blocking(&checks).unwrap();
         assert_eq!(decision.degraded(), None);
-        let remaining: Vec<u64> = decision.outcomes().iter().map(|o| o.remaining).collect();
+        let remaining: Vec<u64> =
+            decision.outcomes().iter().map(ratelimit_kit::Outcome::remaining).collect();
         assert_eq!(remaining, [1_000 - i; 3]);
     }
     // Where the machine stood still for a second, all of them were uploaded without a call.

@@ -32,7 +32,7 @@ fn told(limiter: &Limiter, checks: &[Check<'_>]) -> (bool, Vec<(bool, u64)>) {
         Err(error) => panic!("{error}"),
     };
     assert_eq!(decision.degraded(), None, "{:?}", decision.cause());
-    let outcomes = decision.outcomes().iter().map(|o| (o.allowed, o.remaining)).collect();
+    let outcomes = decision.outcomes().iter().map(|o| (o.allowed(), o.remaining())).collect();
     (decision.allowed(), outcomes)
 }
 
@@ -66,7 +66,7 @@ fn b132_one_address_in_front_of_many_slots() {
                 // It was given back.
                 let peek = block_on(limiter.peek(&checks[0])).unwrap();
                 let expected = if call < 3 { 9 } else { 10 };
-                assert_eq!(peek.outcomes()[0].remaining, expected);
+                assert_eq!(peek.outcomes()[0].remaining(), expected);
             }
         }
     }
@@ -79,7 +79,7 @@ fn a_group_is_one_slot_for_every_instance_and_a_reset_finds_its_key() {
     for (user, _) in USERS {
         let prefix = unique("sharded");
         let (a, b): (Rule, Rule) = (window(10), window(10));
-        let checks = [Check::new(&a, "x").group("t"), Check::new(&b, "y").group("t")];
+        let checks = [Check::new(&a, "x").with_group("t"), Check::new(&b, "y").with_group("t")];
         let grouped = |limiter: &Limiter, n: usize| told(limiter, &checks[..n]).1;
         // One check, before anybody has met a refusal for two.
         let first = limiter(&server, user, &prefix);

@@ -78,7 +78,7 @@ impl Caller {
                     .map(|(rule, key)| {
                         let check = Check::new(rule, key);
                         match &group {
-                            Some(group) => check.group(group),
+                            Some(group) => check.with_group(group),
                             None => check,
                         }
                     })

@@ -90,7 +90,7 @@ fn nodes_that_do_not_know_their_host() {
         while resharding.move_keys(1) > 0 {}
         assert!(ground.told(&check).0);
         resharding.finish();
-        assert_eq!(ground.told(&check).1[0].remaining, 2);
+        assert_eq!(ground.told(&check).1[0].remaining(), 2);
     }
 }
 

@@ -21,7 +21,7 @@ fn a_group_is_one_script_call() {
         let ground = Ground::on(Cluster::shared(flavor));
         let rules = rules();
         let group = unique("group {of} one");
-        let checks = rules.each_ref().map(|rule| Check::new(rule, "key").group(&group));
+        let checks = rules.each_ref().map(|rule| Check::new(rule, "key").with_group(&group));
         let masters = ground.cluster.masters();
         // The script is there, and is not counted.
         assert!(ground.told(&checks).0);
@@ -32,7 +32,7 @@ fn a_group_is_one_script_call() {
         let calls: Vec<String> =
             monitors.into_iter().flat_map(|monitor| monitor.stop(word)).collect();
         assert!(admitted);
-        assert!(outcomes.iter().all(|outcome| outcome.remaining == 3), "{outcomes:?}");
+        assert!(outcomes.iter().all(|outcome| outcome.remaining() == 3), "{outcomes:?}");
         assert_eq!(calls.len(), 1, "{calls:?}");
         assert!(calls[0].contains("\"EVALSHA\""), "{calls:?}");
     }
@@ -48,7 +48,7 @@ fn without_a_group_rules_lie_apart() {
     assert!(slots.len() > 10, "{slots:?}");
     let (admitted, outcomes) = ground.told(&checks);
     assert!(admitted);
-    assert!(outcomes.iter().all(|outcome| outcome.remaining == 4), "{outcomes:?}");
+    assert!(outcomes.iter().all(|outcome| outcome.remaining() == 4), "{outcomes:?}");
 }
 
 /// A list of a group is decided as on one server: nothing is charged and given back.
@@ -57,13 +57,13 @@ fn a_refusal_of_a_group_charges_nothing() {
     let ground = Ground::on(Cluster::shared(Flavor::Installed));
     let [first, .., last] = rules();
     let group = unique("group");
-    let [first, last] = [&first, &last].map(|rule| Check::new(rule, "key").group(&group));
-    assert!(ground.told(&[last.clone().cost(5)]).0);
+    let [first, last] = [&first, &last].map(|rule| Check::new(rule, "key").with_group(&group));
+    assert!(ground.told(&[last.clone().with_cost(5)]).0);
     let (admitted, outcomes) = ground.told(&[first.clone(), last]);
     assert!(!admitted);
-    let told: Vec<_> = outcomes.iter().map(|o| (o.allowed, o.remaining)).collect();
+    let told: Vec<_> = outcomes.iter().map(|o| (o.allowed(), o.remaining())).collect();
     assert_eq!(told, [(true, 5), (false, 0)]);
-    assert_eq!(ground.peek(&first).remaining, 5);
+    assert_eq!(ground.peek(&first).remaining(), 5);
 }
 
 /// Services that share a cluster share no budgets, and no name of one puts its keys into one slot.
@@ -75,9 +75,9 @@ fn b161_services_on_a_cluster() {
     let window = |limit| Rule::new("login", Kind::FixedWindow.per(limit, HOUR));
     let calls = |service: &str, limit: u64, calls: usize| {
         let (limiter, rule) = (of(service), window(limit));
-        let check = Check::new(&rule, "alice").group("people");
+        let check = Check::new(&rule, "alice").with_group("people");
         let outcomes = (0..calls).map(|_| told(limiter.check_blocking(&check)));
-        outcomes.map(|outcome| (outcome.allowed, outcome.remaining)).collect::<Vec<_>>()
+        outcomes.map(|outcome| (outcome.allowed(), outcome.remaining())).collect::<Vec<_>>()
     };
     assert_eq!(calls("mail", 1_000, 5).last(), Some(&(true, 995)));
     assert_eq!(calls("shop", 3, 4), [(true, 2), (true, 1), (true, 0), (false, 0)]);
@@ -87,7 +87,7 @@ fn b161_services_on_a_cluster() {
     let (limiter, rule) = (of("{x}"), window(5));
     for key in 0..300 {
         let check = Check::new(&rule, key.to_string());
-        assert!(told(limiter.check_blocking(&check)).allowed);
+        assert!(told(limiter.check_blocking(&check)).allowed());
     }
     for master in cluster.masters() {
         let pattern = format!("{prefix}:%7Bx%7D:login:*");

@@ -15,7 +15,7 @@ use crate::ground::{Ground, LONG, told_all, until};
 
 /// Whether each would have let the call pass, and what is left of it.
 fn summary(outcomes: &[Outcome]) -> Vec<(bool, u64)> {
-    outcomes.iter().map(|outcome| (outcome.allowed, outcome.remaining)).collect()
+    outcomes.iter().map(|outcome| (outcome.allowed(), outcome.remaining())).collect()
 }
 
 /// A rule that refuses, and its check.
@@ -39,7 +39,7 @@ fn a_refusal_leaves_nothing_charged() {
                 let others = [(); 2].map(|()| rule(kind.per(5, HOUR)));
                 let nodes = [masters[(place + 1) % 3], masters[(place + 2) % 3]];
                 let keys = [0, 1].map(|n| ground.key_on(&others[n], nodes[n]));
-                let [a, b] = [0, 1].map(|n| Check::new(&others[n], &keys[n]).cost(2));
+                let [a, b] = [0, 1].map(|n| Check::new(&others[n], &keys[n]).with_cost(2));
                 let mut checks = vec![a.clone(), b.clone()];
                 assert!(ground.told(&checks).0, "{kind:?}");
                 let before = [&a, &b].map(|check| ground.peek(check));
@@ -51,16 +51,16 @@ fn a_refusal_leaves_nothing_charged() {
                     let mut expected = vec![(true, 3), (true, 3)];
                     expected.insert(place, (false, 0));
                     assert_eq!(summary(&outcomes), expected, "{kind:?} refused at {place}");
-                    assert!(outcomes[place].retry_after.unwrap() > HOUR - HOUR / 60);
+                    assert!(outcomes[place].retry_after().unwrap() > HOUR - HOUR / 60);
                     let names: Vec<&str> = outcomes.iter().map(Outcome::rule).collect();
                     let asked: Vec<&str> = checks.iter().map(|check| check.rule().name()).collect();
                     assert_eq!(names, asked);
                 }
                 let after = [&a, &b].map(|check| ground.peek(check));
                 for (before, after) in before.iter().zip(&after) {
-                    assert_eq!(after.remaining, before.remaining);
+                    assert_eq!(after.remaining(), before.remaining());
                     // Time has passed, and nothing else has happened.
-                    assert!(after.reset_after <= before.reset_after, "{kind:?}: {after:?}");
+                    assert!(after.reset_after() <= before.reset_after(), "{kind:?}: {after:?}");
                 }
             }
         }
@@ -80,9 +80,9 @@ fn a_fresh_key_stays_fresh() {
         let (admitted, outcomes) =
             ground.told(&[fresh.clone(), Check::new(&refusing, &refusing_key)]);
         assert!(!admitted);
-        assert_eq!((outcomes[0].remaining, outcomes[0].reset_after), (5, Duration::ZERO));
+        assert_eq!((outcomes[0].remaining(), outcomes[0].reset_after()), (5, Duration::ZERO));
         let peek = ground.peek(&fresh);
-        assert_eq!((peek.remaining, peek.reset_after), (5, Duration::ZERO), "{kind:?}");
+        assert_eq!((peek.remaining(), peek.reset_after()), (5, Duration::ZERO), "{kind:?}");
     }
 }
 
@@ -96,13 +96,13 @@ fn a_rule_that_was_not_asked_is_reported_as_if_it_had_been() {
         let later = rule(kind.per(5, HOUR));
         let key = ground.key_on(&later, masters[1]);
         let later = Check::new(&later, &key);
-        assert!(ground.told(&[later.clone().cost(3)]).0);
+        assert!(ground.told(&[later.clone().with_cost(3)]).0);
         for (cost, allowed) in [(2, true), (3, false)] {
-            let checks = [Check::new(&refusing, &refusing_key), later.clone().cost(cost)];
+            let checks = [Check::new(&refusing, &refusing_key), later.clone().with_cost(cost)];
             let (admitted, outcomes) = ground.told(&checks);
             assert!(!admitted);
             assert_eq!(summary(&outcomes), [(false, 0), (allowed, 2)], "{kind:?}, cost {cost}");
-            let waits = outcomes[1].retry_after != Some(Duration::ZERO);
+            let waits = outcomes[1].retry_after() != Some(Duration::ZERO);
             assert_eq!(waits, !allowed, "{kind:?}: {:?}", outcomes[1]);
         }
     }
@@ -115,7 +115,7 @@ fn shadows_are_charged_with_what_is_enforced() {
     let masters = ground.cluster.masters();
     let (refusing, refusing_key) = used_up(&ground, masters[1]);
     for kind in Kind::ALL {
-        let watched = rule(kind.per(2, HOUR)).mode(Mode::Shadow);
+        let watched = rule(kind.per(2, HOUR)).with_mode(Mode::Shadow);
         let watched_key = ground.key_on(&watched, masters[0]);
         let watched = Check::new(&watched, &watched_key);
         let enforced = rule(kind.per(5, HOUR));
@@ -126,7 +126,7 @@ fn shadows_are_charged_with_what_is_enforced() {
         let refused = Check::new(&refusing, &refusing_key);
         for checks in [[watched.clone(), refused.clone()], [refused, watched.clone()]] {
             assert!(!ground.told(&checks).0);
-            assert_eq!(ground.peek(&watched).remaining, 2, "{kind:?}");
+            assert_eq!(ground.peek(&watched).remaining(), 2, "{kind:?}");
         }
         let both = [watched.clone(), enforced.clone()];
         let told = [(); 3].map(|()| {
@@ -136,7 +136,7 @@ fn shadows_are_charged_with_what_is_enforced() {
         });
         let used_up = vec![(false, 0), (true, 2)];
         assert_eq!(told, [vec![(true, 1), (true, 4)], vec![(true, 0), (true, 3)], used_up]);
-        assert_eq!(ground.peek(&watched).remaining, 0, "{kind:?}");
+        assert_eq!(ground.peek(&watched).remaining(), 0, "{kind:?}");
     }
 }
 
@@ -182,7 +182,7 @@ fn a_race_for_two_slots_admits_no_more_than_either_limit() {
         let bucket = matches!(kind, Kind::TokenBucket | Kind::LeakyBucket);
         let most = 30 - admitted;
         let expected = most.saturating_sub(u64::from(bucket))..=most;
-        let left = checks.each_ref().map(|check| ground.peek(check).remaining);
+        let left = checks.each_ref().map(|check| ground.peek(check).remaining());
         assert!(
             left.iter().all(|left| expected.contains(left)),
             "{kind:?}: {expected:?}, {left:?}"
@@ -277,8 +277,8 @@ fn who_leaves_is_refunded_in_every_slot() {
         let user = (0..1_000).find(|user: &u32| ground.slot(&window, &user.to_string()) != of_line);
         let user = user.unwrap();
         let left = || {
-            let whole = ground.peek(&Check::new(&line, Key::whole_rule())).remaining;
-            (whole, ground.peek(&Check::new(&window, user)).remaining)
+            let whole = ground.peek(&Check::new(&line, Key::whole_rule())).remaining();
+            (whole, ground.peek(&Check::new(&window, user)).remaining())
         };
         runtime.block_on(visit(ground.limiter.clone(), user)).unwrap();
         assert_eq!(left(), (19, 8));

@@ -25,12 +25,12 @@ fn a_call_follows_its_key() {
         let ground = Ground::on(&cluster);
         let rules = Kind::ALL.map(|kind| rule(kind.per(5, HOUR)));
         let group = unique("group");
-        let check = |rule| Check::new(rule, "key").group(&group);
+        let check = |rule| Check::new(rule, "key").with_group(&group);
         let left = |expected: u64, when: &str| {
             for rule in &rules {
                 let (admitted, outcomes) = ground.told(&[check(rule)]);
                 assert!(admitted);
-                assert_eq!(outcomes[0].remaining, expected, "{when}: {rule:?}");
+                assert_eq!(outcomes[0].remaining(), expected, "{when}: {rule:?}");
             }
         };
         left(4, "at home");
@@ -43,12 +43,12 @@ fn a_call_follows_its_key() {
         // A new key is made where the slot goes, and a script that is not there is uploaded.
         cluster.nodes()[to].command::<()>(&["SCRIPT", "FLUSH"]);
         let new = rule(Kind::FixedWindow.per(MANY, HOUR));
-        assert_eq!(ground.told(&[check(&new)]).1[0].remaining, MANY - 1);
+        assert_eq!(ground.told(&[check(&new)]).1[0].remaining(), MANY - 1);
         while resharding.move_keys(10) > 0 {}
         left(1, "all keys have moved");
         resharding.finish();
         left(0, "the slot has moved");
-        assert_eq!(ground.told(&[check(&new)]).1[0].remaining, MANY - 2);
+        assert_eq!(ground.told(&[check(&new)]).1[0].remaining(), MANY - 2);
         // The map is known: nothing is sent to where the slot was.
         let moved = || {
             let errors: String = cluster.nodes()[from].command(&["INFO", "errorstats"]);
@@ -71,7 +71,7 @@ fn a_group_on_both_sides_waits_for_its_slot() {
     let ground = Ground::on(&cluster);
     let rules = Kind::ALL.map(|kind| rule(kind.per(MANY, HOUR)));
     let group = unique("group");
-    let checks = rules.each_ref().map(|rule| Check::new(rule, "key").group(&group));
+    let checks = rules.each_ref().map(|rule| Check::new(rule, "key").with_group(&group));
     assert!(ground.told(&checks).0);
     let slot = cluster.slot(&format!("{{{group}}}"));
     let resharding = cluster.reshard(slot, another(&cluster, slot));
@@ -81,7 +81,7 @@ fn a_group_on_both_sides_waits_for_its_slot() {
     assert!(call.took < secs(1), "{:?}", call.took);
     // Each of them alone can be decided.
     for check in &checks {
-        assert_eq!(ground.peek(check).remaining, MANY - 1);
+        assert_eq!(ground.peek(check).remaining(), MANY - 1);
     }
 
     let pairs = rules.iter().map(|rule| (rule.clone(), "key".to_owned())).collect();
@@ -94,7 +94,7 @@ fn a_group_on_both_sides_waits_for_its_slot() {
     }
     let charged = calls.admitted() + 2;
     for check in &checks {
-        assert_eq!(ground.peek(check).remaining, MANY - charged);
+        assert_eq!(ground.peek(check).remaining(), MANY - charged);
     }
 }
 
@@ -132,6 +132,6 @@ fn resharding_under_load_loses_and_doubles_nothing() {
         assert!(calls.failures().is_empty(), "{:?}", calls.failures());
         assert!(calls.slowest() < secs(2), "{:?}", calls.slowest());
         let charged = calls.admitted() + together.admitted();
-        assert_eq!(ground.peek(&Check::new(rule, "key")).remaining, MANY - charged, "{rule:?}");
+        assert_eq!(ground.peek(&Check::new(rule, "key")).remaining(), MANY - charged, "{rule:?}");
     }
 }

@@ -54,26 +54,26 @@ fn a_call_that_is_given_up_between_two_slots_leaves_nothing() {
                 while pending() && start.elapsed() < ms(100) {
                     thread::sleep(ms(5));
                 }
-                given_up += u64::from(ground.peek(&pair[0]).remaining == LIMIT - 2);
+                given_up += u64::from(ground.peek(&pair[0]).remaining() == LIMIT - 2);
                 drop(call);
             } else {
                 let told = Call::make(&ground.limiter, pair).told;
                 assert!(matches!(told, Told::Failed(_)), "{told:?}");
             }
             until(secs(1), "the first slot is as it was", || {
-                ground.peek(&pair[0]).remaining == LIMIT - 1
+                ground.peek(&pair[0]).remaining() == LIMIT - 1
             });
         }
         assert!(frozen.elapsed() < secs(2), "the others have given it up by now");
         cluster.nodes()[masters[1]].thaw();
         cluster.settle();
         until(secs(5), "the node is used again", || {
-            Call::make(&ground.limiter, &[pairs[0][1].clone().cost(0)]).told == Told::Admitted
+            Call::make(&ground.limiter, &[pairs[0][1].clone().with_cost(0)]).told == Told::Admitted
         });
     }
     assert!(given_up >= 1);
     for pair in &pairs {
-        let used = LIMIT - ground.peek(&pair[1]).remaining;
+        let used = LIMIT - ground.peek(&pair[1]).remaining();
         assert!((1..=1 + sent).contains(&used), "{used}");
     }
 }
@@ -91,7 +91,7 @@ fn a_stopped_node_slows_nobody_else() {
     let key = brisk.key_on(&stopped, masters[0]);
     let stopped = [Check::new(&stopped, &key)];
     let key = patient.key_on(&other, masters[1]);
-    let other = [Check::new(&other, &key).cost(0)];
+    let other = [Check::new(&other, &key).with_cost(0)];
     brisk.told(&stopped);
     patient.told(&other);
     // The second of three rules refuses, and both others are looked at then: one of them is on the
@@ -101,7 +101,7 @@ fn a_stopped_node_slows_nobody_else() {
     let places = [masters[1], masters[2], masters[0]];
     let keys = [0, 1, 2].map(|n| firm.key_on(&three[n], places[n]));
     let refused = [0, 1, 2].map(|n| Check::new(&three[n], &keys[n]));
-    assert!(firm.told(&[refused[0].clone(), refused[1].clone().cost(LIMIT)]).0);
+    assert!(firm.told(&[refused[0].clone(), refused[1].clone().with_cost(LIMIT)]).0);
 
     cluster.nodes()[masters[0]].freeze();
     // A refusal stands, whatever cannot be found out about the other rules of the call.
@@ -115,7 +115,7 @@ fn a_stopped_node_slows_nobody_else() {
         let (admitted, outcomes) = firm.told(&checks);
         assert!(!admitted);
         assert!(start.elapsed() < ms(600), "{:?}", start.elapsed());
-        let told: Vec<_> = outcomes.iter().map(|o| (o.allowed, o.remaining)).collect();
+        let told: Vec<_> = outcomes.iter().map(|o| (o.allowed(), o.remaining())).collect();
         assert_eq!(told, expected);
     }
     let (mut deadlines, mut at_once) = (0, 0);

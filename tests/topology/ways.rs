@@ -20,7 +20,7 @@ fn over_a_unix_socket() {
         let urls = [url.clone(), url.replace("redis+unix:", "unix:"), server.url()];
         for (n, url) in (1..).zip(urls) {
             let limiter = on(url).prefix(&prefix).build().unwrap();
-            assert_eq!(told_all(limiter.check_all_blocking(&check)).1[0].remaining, 5 - n);
+            assert_eq!(told_all(limiter.check_all_blocking(&check)).1[0].remaining(), 5 - n);
         }
         let limiter = on(url.replace("w0rd", "word")).build().unwrap();
         let error = block_on(limiter.ready()).unwrap_err();
@@ -80,7 +80,11 @@ fn in_another_database() {
         let unix = format!("{}?db=7", server.unix_url());
         for (url, left) in [(&seven, 4), (&eight, 4), (&unix, 3), (&server.url(), 4)] {
             let limiter = on(url.clone()).prefix("limits").build().unwrap();
-            assert_eq!(told_all(limiter.check_all_blocking(&check)).1[0].remaining, left, "{url}");
+            assert_eq!(
+                told_all(limiter.check_all_blocking(&check)).1[0].remaining(),
+                left,
+                "{url}"
+            );
         }
         let mut keyspace: Vec<String> = server
             .command::<String>(&["INFO", "keyspace"])

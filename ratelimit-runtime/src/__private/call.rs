@@ -101,7 +101,7 @@ impl Call {
     pub fn check(&mut self, rule: &'static Rule, key: Key) -> &mut Self {
         let mut check = Check::new(rule, key);
         if let Some(longest) = self.wait {
-            check = check.max_delay(longest);
+            check = check.with_max_delay(longest);
         }
         if let Some(group) = &self.group {
             check = check.in_group(group.clone());
@@ -113,7 +113,7 @@ impl Call {
     /// How many permits it takes.
     pub fn cost(&mut self, cost: impl Count) -> &mut Self {
         match cost.count() {
-            Ok(cost) => self.change(|check| check.cost(cost)),
+            Ok(cost) => self.change(|check| check.with_cost(cost)),
             Err(Negative(cost)) => self.negative(None, cost),
         }
     }
@@ -265,7 +265,7 @@ impl Call {
             Ok(number) => self.change(|check| {
                 let mut numbers = check.algorithm();
                 set(&mut numbers, number);
-                check.numbers(numbers)
+                check.with_algorithm(numbers)
             }),
             Err(Negative(value)) => self.negative(Some(argument), value),
         }
@@ -282,7 +282,7 @@ impl Call {
     /// from running.
     fn applied_rule(&self) -> Option<&'static Rule> {
         let rule = self.checks.last()?.rule();
-        (rule.current_mode() == Mode::Enforce).then_some(rule)
+        (rule.mode() == Mode::Enforce).then_some(rule)
     }
 
     #[cold]
@@ -314,7 +314,7 @@ mod tests {
     );
     static OFF: Rule =
         Rule::new("off", Algorithm::TokenBucket { capacity: 5, refill: Rate::per_second(1) })
-            .mode(Mode::Off);
+            .with_mode(Mode::Off);
 
     fn clock() -> ManualClock {
         ManualClock::new()
@@ -435,7 +435,7 @@ mod tests {
         const EACH: Algorithm =
             Algorithm::TokenBucket { capacity: PER_CALL, refill: Rate::per_second(1) };
         static ENFORCED: Rule = Rule::new("each", EACH);
-        static WATCHED: Rule = Rule::new("each", EACH).mode(Mode::Shadow);
+        static WATCHED: Rule = Rule::new("each", EACH).with_mode(Mode::Shadow);
         let clock = clock();
         let watching =
             Limiter::builder().clock(Clock::Manual(clock.clone())).in_process(Mode::Shadow);

@@ -83,7 +83,7 @@ struct Inner {
     outer: Option<Context>,
     /// How refusals are answered.
     #[cfg(feature = "tower")]
-    answers: crate::web::Answers,
+    answers: crate::web::ErrorResponses,
     /// Whether the request is for gRPC, where the application says.
     #[cfg(feature = "tower")]
     grpc: Option<bool>,
@@ -203,7 +203,7 @@ impl Context {
 
     /// How refusals are answered here.
     #[cfg(feature = "tower")]
-    pub(crate) fn answers() -> crate::web::Answers {
+    pub(crate) fn answers() -> crate::web::ErrorResponses {
         CURRENT.try_with(|context| context.inner.answers.clone()).unwrap_or_default()
     }
 
@@ -350,7 +350,7 @@ impl ContextBuilder {
 
     /// How refusals are answered.
     #[cfg(feature = "tower")]
-    pub(crate) fn answers(self, answers: crate::web::Answers) -> Self {
+    pub(crate) fn answers(self, answers: crate::web::ErrorResponses) -> Self {
         self.with(|inner| inner.answers = answers)
     }
 

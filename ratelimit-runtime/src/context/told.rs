@@ -116,7 +116,7 @@ mod tests {
         let rule = Rule::new("looked at", Algorithm::FixedWindow { limit: 5, window });
         let check = Check::new(&rule, "k");
         let looked = pollster::block_on(context.clone().scope(limiter.peek(&check))).unwrap();
-        assert_eq!(looked.outcomes().first().map(|outcome| outcome.remaining), Some(5));
+        assert_eq!(looked.outcomes().first().map(crate::decision::Outcome::remaining), Some(5));
         assert!(context.told().is_empty());
     }
 

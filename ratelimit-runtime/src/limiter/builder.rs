@@ -301,7 +301,7 @@ impl LimiterBuilder {
 
     /// The name of the service: a part of every key in Redis, so that rules of the same name in two
     /// services do not share budgets by accident. To share some on purpose, give their rules a
-    /// [`service`](crate::Rule::service).
+    /// [`with_service`](crate::Rule::with_service).
     ///
     /// Keys without a service are other ones: to set it for the first time begins all budgets anew.
     /// An empty name is none.

@@ -94,7 +94,7 @@ fn event<'a>(kind: LimitEventKind, check: &'a Check<'_>) -> LimitEvent<'a> {
         rule: check.rule().name(),
         key: check.key(),
         limit: check.algorithm().limit(),
-        cost: check.permits(),
+        cost: check.cost(),
         retry_after: None,
         degraded: None,
     }

@@ -61,7 +61,7 @@ impl Fallback {
 
     /// The check with this instance's share of the limit.
     fn share<'r>(&self, check: &Check<'r>) -> Check<'r> {
-        check.clone().numbers(share(check.algorithm(), self.replicas))
+        check.clone().with_algorithm(share(check.algorithm(), self.replicas))
     }
 
     pub(super) async fn reset(&self, check: &Check<'_>) {

@@ -165,7 +165,7 @@ impl Limiter {
     /// What is left, without taking any of it. Always allowed. It is no call: nothing is counted, and
     /// header fields do not speak of it.
     pub async fn peek(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
-        let checks = [check.with_cost(0)];
+        let checks = [check.clone().with_cost(0)];
         let applied = match self.validated(&checks) {
             Ok(applied) if applied.is_empty() => return Ok(Decision::unasked()),
             Ok(applied) => applied,
@@ -220,8 +220,7 @@ impl Limiter {
     }
 
     /// Waits, on the limiter's clock.
-    #[doc(hidden)]
-    pub async fn sleep(&self, span: Duration) {
+    pub(crate) async fn sleep(&self, span: Duration) {
         match &self.shared.clock {
             Clock::Manual(clock) if self.shared.waits_pass => clock.advance(span),
             Clock::Manual(clock) => clock.sleep(span).await,
@@ -230,8 +229,7 @@ impl Limiter {
     }
 
     /// Waits on the calling thread, on the limiter's clock.
-    #[doc(hidden)]
-    pub fn sleep_blocking(&self, span: Duration) {
+    pub(crate) fn sleep_blocking(&self, span: Duration) {
         match &self.shared.clock {
             Clock::Manual(clock) if self.shared.waits_pass => clock.advance(span),
             Clock::Manual(clock) => driver::block_on(clock.sleep(span)),
@@ -268,7 +266,7 @@ impl Limiter {
 
     /// The checks that are not switched off.
     fn switched_on<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Cow<'c, [Check<'r>]> {
-        let is_enforced = |check: &Check<'_>| check.rule().current_mode() == Mode::Enforce;
+        let is_enforced = |check: &Check<'_>| check.rule().mode() == Mode::Enforce;
         let watches = self.only_watches();
         if self.is_off() {
             return Cow::Borrowed(&[]);
@@ -276,7 +274,7 @@ impl Limiter {
         if !watches && checks.iter().all(is_enforced) {
             return checks.into();
         }
-        let on = |check: &&Check<'_>| check.rule().current_mode() != Mode::Off;
+        let on = |check: &&Check<'_>| check.rule().mode() != Mode::Off;
         let checks = checks.iter().filter(on);
         let checks = checks.map(|check| if watches { check.only_watched() } else { check.clone() });
         // What only watches keeps no call from running, also when it makes no sense.
@@ -422,8 +420,7 @@ impl Limiter {
 
     /// What is done without the store: the strictest of the applied rules' answers counts.
     fn without_store<'c>(&self, checks: &[Check<'c>]) -> Without<'c> {
-        let on_error =
-            |check: &Check<'_>| check.rule().own_on_error().unwrap_or(self.shared.on_error);
+        let on_error = |check: &Check<'_>| check.rule().on_error().unwrap_or(self.shared.on_error);
         // A rule that only watches never keeps a call from running.
         let closed = |check: &&Check<'_>| on_error(check) == OnError::Closed && !check.is_shadow();
         if let Some(check) = checks.iter().find(closed) {
@@ -516,7 +513,7 @@ fn makes_sense(check: &Check<'_>) -> bool {
 fn judge(check: &Check<'_>) -> Result<(), Mistake> {
     let (rule, key) = (check.rule(), check.key());
     let name = || rule.name().to_owned();
-    let group = check.current_group();
+    let group = check.group();
     if key.needs_context() || group.is_some_and(Key::needs_context) {
         return Err(Mistake::NoContext { rule: name() });
     }
@@ -533,7 +530,7 @@ fn judge(check: &Check<'_>) -> Result<(), Mistake> {
         return Err(ConfigError::OtherAlgorithm { rule, given }.into());
     }
     // A limit of 0 is a way to switch callers off, and refuses.
-    let (cost, limit) = (check.permits(), numbers.limit());
+    let (cost, limit) = (check.cost(), numbers.limit());
     if cost > limit && limit > 0 {
         return Err(Mistake::CostExceedsCapacity { rule: name(), cost, limit });
     }

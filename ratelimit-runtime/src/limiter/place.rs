@@ -112,7 +112,7 @@ impl Limiter {
                 let in_line = decision
                     .outcomes()
                     .iter()
-                    .map(|of| (waits && !of.delay.is_zero()).then(|| certain(of.delay)));
+                    .map(|of| (waits && !of.delay().is_zero()).then(|| certain(of.delay())));
                 self.refund(checks, &charges, in_line, mark, false);
             }
             return None;
@@ -174,7 +174,7 @@ impl Place {
         Self {
             checks,
             charges,
-            delays: decision.outcomes().iter().map(|outcome| delay(outcome.delay)).collect(),
+            delays: decision.outcomes().iter().map(|outcome| delay(outcome.delay())).collect(),
             is_local: decision.degraded() == Some(Degraded::Local),
             delay: delay(decision.delay()),
             since_ns: limiter.shared.clock.now_ns(),

@@ -67,10 +67,11 @@ mod tests {
     #[test]
     fn costs_of_one_budget_are_added() {
         let (limiter, rule) = (limiter(), rule(5));
-        let check = |key: &'static str, cost| Check::new(&rule, key).cost(cost);
+        let check = |key: &'static str, cost| Check::new(&rule, key).with_cost(cost);
         let decision =
             limiter.check_all_blocking(&[check("a", 1), check("b", 1), check("a", 2)]).unwrap();
-        let left: Vec<u64> = decision.outcomes().iter().map(|outcome| outcome.remaining).collect();
+        let left: Vec<u64> =
+            decision.outcomes().iter().map(crate::decision::Outcome::remaining).collect();
         assert_eq!(left, [2, 4], "one for each budget");
         let twice = limiter.check_all_blocking(&[check("a", 1), check("a", 2)]);
         assert!(matches!(twice, Err(RateLimitError::Refused(_))), "{twice:?}");
@@ -90,9 +91,9 @@ mod tests {
     fn a_sum_above_the_limit_takes_all_there_is() {
         for (limit, cost) in [(1, 1), (5, 3), (5, 5)] {
             let (limiter, rule) = (limiter(), rule(limit));
-            let checks = [(); 2].map(|()| Check::new(&rule, "a").cost(cost));
+            let checks = [(); 2].map(|()| Check::new(&rule, "a").with_cost(cost));
             let decision = limiter.check_all_blocking(&checks).unwrap();
-            assert_eq!((decision.outcomes().len(), decision.outcomes()[0].remaining), (1, 0));
+            assert_eq!((decision.outcomes().len(), decision.outcomes()[0].remaining()), (1, 0));
             let again = limiter.check_all_blocking(&checks);
             assert!(matches!(again, Err(RateLimitError::Refused(_))), "{again:?}");
         }
@@ -108,11 +109,13 @@ mod tests {
             let builder = Limiter::builder().embedded().service("mail");
             builder.clock(Clock::Manual(ManualClock::new())).build().unwrap()
         };
-        let (plain, named, shop) = (rule(10), rule(10).service("mail"), rule(10).service("shop"));
+        let (plain, named, shop) =
+            (rule(10), rule(10).with_service("mail"), rule(10).with_service("shop"));
         let left = |limiter: &Limiter, rules: &[&Rule]| -> Vec<u64> {
-            let checks: Vec<_> = rules.iter().map(|rule| Check::new(rule, "a").cost(2)).collect();
+            let checks: Vec<_> =
+                rules.iter().map(|rule| Check::new(rule, "a").with_cost(2)).collect();
             let decision = limiter.check_all_blocking(&checks).unwrap();
-            decision.outcomes().iter().map(|outcome| outcome.remaining).collect()
+            decision.outcomes().iter().map(crate::decision::Outcome::remaining).collect()
         };
         for rules in [[&plain, &named], [&named, &plain]] {
             assert_eq!(left(&limiter(), &rules), [6], "one call");
@@ -130,7 +133,7 @@ mod tests {
     #[test]
     fn two_groups_are_one_budget_unless_the_store_parts_them() {
         let rule = rule(10);
-        let [one, other] = ["g", "h"].map(|group| Check::new(&rule, "a").group(group));
+        let [one, other] = ["g", "h"].map(|group| Check::new(&rule, "a").with_group(group));
         assert!(one.is_same_budget(&other, false));
         assert!(!one.is_same_budget(&other, true));
         assert!(one.is_same_budget(&one, true));
@@ -139,11 +142,11 @@ mod tests {
     #[test]
     fn what_is_watched_takes_nothing_from_what_is_enforced() {
         let (limiter, enforced) = (limiter(), rule(2));
-        let watched = rule(2).mode(Mode::Shadow);
+        let watched = rule(2).with_mode(Mode::Shadow);
         for checks in [[&enforced, &watched], [&watched, &enforced]] {
             let checks = checks.map(|rule| Check::new(rule, "a"));
             let decision = limiter.check_all_blocking(&checks).unwrap();
-            assert!(!decision.outcomes()[0].shadow);
+            assert!(!decision.outcomes()[0].is_shadow());
             assert_eq!(decision.outcomes().len(), 1);
         }
         assert!(limiter.check_blocking(&Check::new(&enforced, "a")).is_err());
@@ -151,13 +154,14 @@ mod tests {
 
     #[test]
     fn the_stricter_of_two_counts() {
-        let (open, closed) = (rule(9).on_error(OnError::Open), rule(9).on_error(OnError::Closed));
+        let (open, closed) =
+            (rule(9).with_on_error(OnError::Open), rule(9).with_on_error(OnError::Closed));
         let few = Algorithm::FixedWindow { limit: 3, window: Duration::from_mins(1) };
         for (one, other) in [(&open, &closed), (&closed, &open)] {
-            let joined =
-                Check::new(one, "a").joined(&Check::new(other, "a").numbers(few), OnError::Local);
-            assert_eq!(joined.rule().own_on_error(), Some(OnError::Closed));
-            assert_eq!((joined.algorithm(), joined.permits()), (few, 2));
+            let joined = Check::new(one, "a")
+                .joined(&Check::new(other, "a").with_algorithm(few), OnError::Local);
+            assert_eq!(joined.rule().on_error(), Some(OnError::Closed));
+            assert_eq!((joined.algorithm(), joined.cost()), (few, 2));
         }
     }
 
@@ -179,11 +183,14 @@ mod tests {
         ];
         for [one, other, stricter] in numbers {
             let rule = Rule::new("same", one);
-            let [one, other] = [one, other].map(|own| Check::new(&rule, "a").numbers(own));
+            let [one, other] = [one, other].map(|own| Check::new(&rule, "a").with_algorithm(own));
             assert_eq!(one.joined(&other, OnError::Local).algorithm(), stricter);
             assert_eq!(other.joined(&one, OnError::Local).algorithm(), stricter);
             // What takes nothing has no say.
-            assert_eq!(one.joined(&other.cost(0), OnError::Local).algorithm(), one.algorithm());
+            assert_eq!(
+                one.joined(&other.with_cost(0), OnError::Local).algorithm(),
+                one.algorithm()
+            );
         }
     }
 
@@ -191,7 +198,7 @@ mod tests {
     fn what_makes_no_sense_alone_makes_none_with_another() {
         let (limiter, rule) = (limiter(), rule(5));
         let never = Algorithm::FixedWindow { limit: 5, window: Duration::ZERO };
-        let checks = [Check::new(&rule, "a"), Check::new(&rule, "a").numbers(never)];
+        let checks = [Check::new(&rule, "a"), Check::new(&rule, "a").with_algorithm(never)];
         assert!(matches!(limiter.check_all_blocking(&checks), Err(RateLimitError::Mistake(_))));
     }
 

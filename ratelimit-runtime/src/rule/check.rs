@@ -31,7 +31,7 @@ impl<'a> Check<'a> {
     /// # use ratelimit_runtime::{Algorithm, Check, Rate, Rule};
     /// # static LOGIN: Rule =
     /// #     Rule::new("login", Algorithm::TokenBucket { capacity: 5, refill: Rate::per_minute(1) });
-    /// let check = Check::new(&LOGIN, "alice").cost(2);
+    /// let check = Check::new(&LOGIN, "alice").with_cost(2);
     /// assert_eq!(check.key().as_str(), "alice");
     /// ```
     #[inline]
@@ -50,7 +50,7 @@ impl<'a> Check<'a> {
 
     /// The same check taking so many permits; 0 takes none and is always admitted.
     #[must_use]
-    pub fn cost(mut self, cost: u64) -> Self {
+    pub fn with_cost(mut self, cost: u64) -> Self {
         self.cost = cost;
         self
     }
@@ -58,7 +58,7 @@ impl<'a> Check<'a> {
     /// The same check with numbers of its own instead of the rule's: the same algorithm with
     /// another limit, rate or window. They apply at once, and what is used stays used.
     #[must_use]
-    pub fn numbers(mut self, numbers: Algorithm) -> Self {
+    pub fn with_algorithm(mut self, numbers: Algorithm) -> Self {
         self.numbers = Some(numbers);
         self
     }
@@ -66,7 +66,7 @@ impl<'a> Check<'a> {
     /// The same check, refused if a leaky bucket's delay would be longer than this. Whole
     /// milliseconds count.
     #[must_use]
-    pub fn max_delay(mut self, max_delay: Duration) -> Self {
+    pub fn with_max_delay(mut self, max_delay: Duration) -> Self {
         self.max_delay = Some(max_delay);
         self
     }
@@ -75,7 +75,7 @@ impl<'a> Check<'a> {
     /// one script decides those of a call. The group is a part of whose budget it is there; other
     /// stores keep the checks of a call together anyway, and take no notice.
     #[must_use]
-    pub fn group(self, group: impl Into<Key>) -> Self {
+    pub fn with_group(self, group: impl Into<Key>) -> Self {
         self.in_group(Arc::new(group.into()))
     }
 
@@ -86,7 +86,7 @@ impl<'a> Check<'a> {
     }
 
     /// What puts it into a slot with other checks.
-    pub fn current_group(&self) -> Option<&Key> {
+    pub fn group(&self) -> Option<&Key> {
         self.group.as_deref()
     }
 
@@ -100,8 +100,13 @@ impl<'a> Check<'a> {
         &self.key
     }
 
+    /// The longest delay with which a leaky bucket admits it, if that is set.
+    pub const fn max_delay(&self) -> Option<Duration> {
+        self.max_delay
+    }
+
     /// How many permits the call takes.
-    pub const fn permits(&self) -> u64 {
+    pub const fn cost(&self) -> u64 {
         self.cost
     }
 
@@ -140,7 +145,7 @@ impl<'a> Check<'a> {
 
     /// The service whose budgets it uses, if that is another one than the limiter's.
     fn other_service(&self) -> Option<&'static str> {
-        self.rule.own_service().filter(|_| !self.is_at_home)
+        self.rule.service().filter(|_| !self.is_at_home)
     }
 
     /// Whether the service on its rule is the one that the limiter is set up for: that is the same budget as
@@ -179,7 +184,7 @@ impl<'a> Check<'a> {
             (true, false) => return other.clone(),
             _ => {}
         }
-        let strictness = |check: &Self| match check.rule.own_on_error().unwrap_or(default) {
+        let strictness = |check: &Self| match check.rule.on_error().unwrap_or(default) {
             OnError::Open => 0,
             OnError::Local => 1,
             OnError::Closed => 2,
@@ -212,10 +217,5 @@ impl<'a> Check<'a> {
     /// The same check, which never refuses whatever its rule says.
     pub(crate) fn only_watched(&self) -> Self {
         Self { only_watched: true, ..self.clone() }
-    }
-
-    /// The same check with another cost, for a look that takes nothing.
-    pub(crate) fn with_cost(&self, cost: u64) -> Self {
-        self.clone().cost(cost)
     }
 }

@@ -164,14 +164,14 @@ impl Rule {
 
     /// The same rule in another mode.
     #[must_use]
-    pub const fn mode(mut self, mode: Mode) -> Self {
+    pub const fn with_mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self
     }
 
     /// The same rule with its own answer to a store that fails; else the limiter's counts.
     #[must_use]
-    pub const fn on_error(mut self, on_error: OnError) -> Self {
+    pub const fn with_on_error(mut self, on_error: OnError) -> Self {
         self.on_error = Some(on_error);
         self
     }
@@ -180,7 +180,7 @@ impl Rule {
     /// [set up](crate::LimiterBuilder::service) for: so two services share a rule's budgets on purpose.
     /// An empty name is none, and so is the limiter's own.
     #[must_use]
-    pub const fn service(mut self, service: &'static str) -> Self {
+    pub const fn with_service(mut self, service: &'static str) -> Self {
         self.service = if service.is_empty() { None } else { Some(service) };
         self
     }
@@ -275,17 +275,17 @@ impl Rule {
     }
 
     /// What the rule does with the calls that are over its limit.
-    pub const fn current_mode(&self) -> Mode {
+    pub const fn mode(&self) -> Mode {
         self.mode
     }
 
     /// The service whose budgets the rule uses, if it is written on the rule.
-    pub const fn own_service(&self) -> Option<&'static str> {
+    pub const fn service(&self) -> Option<&'static str> {
         self.service
     }
 
     /// The rule's own answer to a store that fails.
-    pub const fn own_on_error(&self) -> Option<OnError> {
+    pub const fn on_error(&self) -> Option<OnError> {
         self.on_error
     }
 }

@@ -63,7 +63,7 @@ impl Rule {
     ) -> Result<(), ConfigError> {
         let mut rules = RULES.lock();
         let has_room = rules.len() < max;
-        match rules.entry((self.name().to_owned(), self.own_service())) {
+        match rules.entry((self.name().to_owned(), self.service())) {
             Entry::Occupied(first) => return judge(*first.get()),
             Entry::Vacant(place) if has_room => {
                 place.insert(self.as_first());

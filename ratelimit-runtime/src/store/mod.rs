@@ -93,7 +93,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Forgets what is used of the key of a check.
     fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Whether checks of one rule and key in two [groups](Check::group) are two budgets.
+    /// Whether checks of one rule and key in two [groups](Check::with_group) are two budgets.
     #[doc(hidden)]
     fn parts_groups(&self) -> bool {
         false

@@ -13,14 +13,14 @@ use crate::error::{ConfigError, Mistake, RateLimitError};
 
 /// What the body of an answer is, when a call is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Body {
+pub struct ErrorBody {
     /// For `Content-Type`.
     pub media_type: &'static str,
     /// The text.
     pub text: String,
 }
 
-impl Body {
+impl ErrorBody {
     /// JSON.
     pub fn json(text: impl Into<String>) -> Self {
         Self { media_type: "application/json", text: text.into() }
@@ -35,20 +35,20 @@ impl Body {
 /// What the bodies of answers are: one place for all handlers behind a layer or middleware.
 ///
 /// ```
-/// # use ratelimit_runtime::{Answers, Body};
-/// let german = Answers::with(|error| match error.http_status() {
-///     429 => Body::text("Das war zu oft."),
-///     _ => Body::text("Das geht gerade nicht."),
+/// # use ratelimit_runtime::{ErrorResponses, ErrorBody};
+/// let german = ErrorResponses::with(|error| match error.http_status() {
+///     429 => ErrorBody::text("Das war zu oft."),
+///     _ => ErrorBody::text("Das geht gerade nicht."),
 /// });
 /// ```
 #[derive(Clone, Default)]
-pub struct Answers {
+pub struct ErrorResponses {
     make: Option<Arc<MakeBody>>,
 }
 
-type MakeBody = dyn Fn(&RateLimitError) -> Body + Send + Sync;
+type MakeBody = dyn Fn(&RateLimitError) -> ErrorBody + Send + Sync;
 
-impl Answers {
+impl ErrorResponses {
     /// Problem documents (RFC 9457). They name no rule, no key and no server: those are nobody's
     /// business outside.
     pub fn problems() -> Self {
@@ -64,8 +64,8 @@ impl Answers {
     /// a header of the [current context](Context::current):
     ///
     /// ```
-    /// # use ratelimit_runtime::{Answers, Context};
-    /// let answers = Answers::code_and_message_of(|error| {
+    /// # use ratelimit_runtime::{ErrorResponses, Context};
+    /// let answers = ErrorResponses::code_and_message_of(|error| {
     ///     let context = Context::current();
     ///     let language = context.as_ref().and_then(|context| context.header("accept-language"));
     ///     match (error.http_status(), language) {
@@ -81,17 +81,17 @@ impl Answers {
         Self::with(move |error| {
             let code = error.http_status();
             let message = json_string(message(error).as_ref());
-            Body::json(format!(r#"{{"code":{code},"message":{message}}}"#))
+            ErrorBody::json(format!(r#"{{"code":{code},"message":{message}}}"#))
         })
     }
 
     /// What a closure makes of the error. It is for the client: errors name rules, and may say more
     /// than a client should know.
-    pub fn with(make: impl Fn(&RateLimitError) -> Body + Send + Sync + 'static) -> Self {
+    pub fn with(make: impl Fn(&RateLimitError) -> ErrorBody + Send + Sync + 'static) -> Self {
         Self { make: Some(Arc::new(make)) }
     }
 
-    fn body(&self, error: &RateLimitError) -> Body {
+    fn body(&self, error: &RateLimitError) -> ErrorBody {
         match &self.make {
             Some(make) => make(error),
             None => problem(error),
@@ -99,20 +99,20 @@ impl Answers {
     }
 }
 
-impl fmt::Debug for Answers {
+impl fmt::Debug for ErrorResponses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answers").finish_non_exhaustive()
+        f.debug_struct("ErrorResponses").finish_non_exhaustive()
     }
 }
 
 impl RateLimitError {
     /// The HTTP response to a call that was not admitted: its [status](Self::http_status), with
     /// `Retry-After` if waiting helps, and with the body that the layer around it
-    /// [says](crate::RateLimitLayer::answers); without one a problem document. `Cache-Control` is `no-store`.
+    /// [says](crate::RateLimitLayer::error_responses); without one a problem document. `Cache-Control` is `no-store`.
     ///
     /// The features `axum` and `actix` make it a response of those by itself.
     pub fn http_response(&self) -> Response<String> {
-        let Body { media_type, text } = Context::answers().body(self);
+        let ErrorBody { media_type, text } = Context::answers().body(self);
         let mut response = Response::new(text);
         *response.status_mut() =
             StatusCode::from_u16(self.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -139,7 +139,7 @@ fn title(error: &RateLimitError) -> &'static str {
     }
 }
 
-fn problem(error: &RateLimitError) -> Body {
+fn problem(error: &RateLimitError) -> ErrorBody {
     let detail = match (error, error.retry_after().map(whole_seconds)) {
         (RateLimitError::Refused(_), Some(seconds)) => format!("retry in {seconds} s"),
         (RateLimitError::Refused(_), None) => "no such request is admitted".to_owned(),
@@ -160,7 +160,7 @@ fn problem(error: &RateLimitError) -> Body {
     let text = format!(
         r#"{{"type":"about:blank","title":"{title}","status":{status},"detail":"{detail}"}}"#
     );
-    Body { media_type: "application/problem+json", text }
+    ErrorBody { media_type: "application/problem+json", text }
 }
 
 /// A string of JSON, in quotes.
@@ -245,13 +245,13 @@ mod tests {
             let media_type = response.headers()[CONTENT_TYPE].to_str().unwrap().to_owned();
             (media_type, response.into_body())
         };
-        let (media_type, plain) = within(Answers::code_and_message());
+        let (media_type, plain) = within(ErrorResponses::code_and_message());
         assert_eq!(media_type, "application/json");
         assert_eq!(plain, r#"{"code":429,"message":"too many requests"}"#);
-        let (_, quoted) = within(Answers::code_and_message_of(|_| "\"a\\b\"\n\u{1}太多"));
+        let (_, quoted) = within(ErrorResponses::code_and_message_of(|_| "\"a\\b\"\n\u{1}太多"));
         assert_eq!(quoted, "{\"code\":429,\"message\":\"\\\"a\\\\b\\\"\\u000a\\u0001太多\"}");
-        let own = Answers::with(|error| Body::text(error.http_status().to_string()));
+        let own = ErrorResponses::with(|error| ErrorBody::text(error.http_status().to_string()));
         assert_eq!(within(own), ("text/plain; charset=utf-8".to_owned(), "429".to_owned()));
-        assert_eq!(within(Answers::problems()).0, "application/problem+json");
+        assert_eq!(within(ErrorResponses::problems()).0, "application/problem+json");
     }
 }

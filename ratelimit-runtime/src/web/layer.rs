@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use http::HeaderName;
 
 use super::caching::{CACHE_CONTROL, Caching, NO_STORE};
-use super::{Answers, ClientIp, Fields, Request};
+use super::{ClientIp, ErrorResponses, Fields, RequestInfo};
 use crate::context::{Context, ContextBuilder};
 use crate::error::RateLimitError;
 use crate::key::Key;
@@ -18,10 +18,10 @@ use crate::rule::{Check, Mode, Rule};
 static OF_PEER: LazyLock<ClientIp> = LazyLock::new(ClientIp::of_peer);
 
 /// Something that is so for a request, or is not.
-type Is = Arc<dyn Fn(&Request<'_>) -> bool + Send + Sync>;
+type Is = Arc<dyn Fn(&RequestInfo<'_>) -> bool + Send + Sync>;
 
 /// Something that a request tells, or does not.
-type Told<T> = Arc<dyn Fn(&Request<'_>) -> Option<T> + Send + Sync>;
+type Told<T> = Arc<dyn Fn(&RequestInfo<'_>) -> Option<T> + Send + Sync>;
 
 /// One layer for three jobs: it makes the [`Context`] of each request, it can limit all of them by
 /// rules of its own, and it writes the header fields for what it and the handlers have decided.
@@ -59,7 +59,7 @@ pub(crate) struct Settings {
     user: Option<Told<String>>,
     tenant: Option<Told<String>>,
     device: Option<Told<String>>,
-    answers: Option<Answers>,
+    answers: Option<ErrorResponses>,
     grpc: Option<Is>,
     fields: Vec<Fields>,
     rules: Vec<RouteRule>,
@@ -107,12 +107,12 @@ impl RateLimitLayer {
         self.with(|settings| settings.client_ip = Some(client_ip))
     }
 
-    /// Who the peer is, if the [request](Request::peer) does not tell. axum tells it to services that
+    /// Who the peer is, if the [request](RequestInfo::peer) does not tell. axum tells it to services that
     /// were made by `into_make_service_with_connect_info::<SocketAddr>()`, tonic and actix-web always.
     /// Others can put a `SocketAddr` into the request's extensions.
     pub fn peer(
         self,
-        peer: impl Fn(&Request<'_>) -> Option<IpAddr> + Send + Sync + 'static,
+        peer: impl Fn(&RequestInfo<'_>) -> Option<IpAddr> + Send + Sync + 'static,
     ) -> Self {
         self.with(|settings| settings.peer = Some(Arc::new(peer)))
     }
@@ -120,7 +120,7 @@ impl RateLimitLayer {
     /// Who makes a request: `@user`. Only what has been authenticated is worth a budget of its own.
     pub fn user(
         self,
-        user: impl Fn(&Request<'_>) -> Option<String> + Send + Sync + 'static,
+        user: impl Fn(&RequestInfo<'_>) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.with(|settings| settings.user = Some(Arc::new(user)))
     }
@@ -128,7 +128,7 @@ impl RateLimitLayer {
     /// For which tenant a request is: `@tenant`.
     pub fn tenant(
         self,
-        tenant: impl Fn(&Request<'_>) -> Option<String> + Send + Sync + 'static,
+        tenant: impl Fn(&RequestInfo<'_>) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.with(|settings| settings.tenant = Some(Arc::new(tenant)))
     }
@@ -136,13 +136,13 @@ impl RateLimitLayer {
     /// From which device a request is: `@device`.
     pub fn device(
         self,
-        device: impl Fn(&Request<'_>) -> Option<String> + Send + Sync + 'static,
+        device: impl Fn(&RequestInfo<'_>) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.with(|settings| settings.device = Some(Arc::new(device)))
     }
 
     /// What the body of an answer is when a request is not admitted; else a problem document.
-    pub fn answers(self, answers: Answers) -> Self {
+    pub fn error_responses(self, answers: ErrorResponses) -> Self {
         self.with(|settings| settings.answers = Some(answers))
     }
 
@@ -158,7 +158,7 @@ impl RateLimitLayer {
     /// Without this, gRPC is what speaks it as it stands in its specification: a `POST` over HTTP/2 with `te:
     /// trailers` and the media type `application/grpc`. gRPC-Web is not, because each page and each script can
     /// speak that. It needs the feature `tonic`; without that, every refusal is one of HTTP.
-    pub fn grpc(self, is: impl Fn(&Request<'_>) -> bool + Send + Sync + 'static) -> Self {
+    pub fn grpc(self, is: impl Fn(&RequestInfo<'_>) -> bool + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.grpc = Some(Arc::new(is)))
     }
 
@@ -193,7 +193,7 @@ impl RateLimitLayer {
 
 impl Settings {
     /// What is known of a request, by itself and by the layer around this one.
-    pub(crate) fn context(&self, request: &Request<'_>, outer: Option<Context>) -> Context {
+    pub(crate) fn context(&self, request: &RequestInfo<'_>, outer: Option<Context>) -> Context {
         let is_outermost = outer.is_none();
         let mut context = match outer {
             // A router may have cut the path, and whoever rewrites the method knows why.
@@ -230,7 +230,7 @@ impl Settings {
         context.build()
     }
 
-    fn find_client(&self, request: &Request<'_>, context: ContextBuilder) -> ContextBuilder {
+    fn find_client(&self, request: &RequestInfo<'_>, context: ContextBuilder) -> ContextBuilder {
         let peer = match &self.peer {
             Some(peer) => peer(request),
             None => request.peer(),
@@ -258,7 +258,7 @@ impl Settings {
             None => Limiter::installed_for_call()?,
         };
         if !limiter.is_off() && !limiter.only_watches() {
-            for of in self.rules.iter().filter(|of| of.rule.current_mode() == Mode::Enforce) {
+            for of in self.rules.iter().filter(|of| of.rule.mode() == Mode::Enforce) {
                 of.rule.register_made().map_err(|error| mistaken(error.into()))?;
             }
         }
@@ -344,7 +344,7 @@ mod tests {
         let context = Context::builder().build();
         let mut task = Task::from_waker(Waker::noop());
         let left = || {
-            let check = [Check::new(&rule, "key").cost(0)];
+            let check = [Check::new(&rule, "key").with_cost(0)];
             let answers = crate::store::Store::decide_now(&*store.store, &check);
             answers.unwrap().unwrap()[0].remaining
         };

@@ -9,10 +9,10 @@ mod layer;
 mod request;
 
 pub use self::address::ClientIp;
-pub use self::answer::{Answers, Body};
+pub use self::answer::{ErrorBody, ErrorResponses};
 pub(crate) use self::caching::Caching;
 pub(crate) use self::fields::FieldItem;
 pub use self::fields::Fields;
 pub use self::layer::RateLimitLayer;
 pub(crate) use self::layer::Settings;
-pub use self::request::Request;
+pub use self::request::RequestInfo;

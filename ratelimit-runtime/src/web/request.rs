@@ -1,4 +1,4 @@
-//! [`Request`]: what a layer may look at.
+//! [`RequestInfo`]: what a layer may look at.
 
 use std::any::Any;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use crate::context::Head;
 
 /// The head of a request, in whatever types the framework has it.
-pub struct Request<'r> {
+pub struct RequestInfo<'r> {
     of: Of<'r>,
 }
 
@@ -27,7 +27,7 @@ struct Http<'r> {
     extensions: &'r http::Extensions,
 }
 
-impl<'r> Request<'r> {
+impl<'r> RequestInfo<'r> {
     pub(crate) fn of_http<B>(request: &'r http::Request<B>) -> Self {
         let (method, uri) = (request.method(), request.uri());
         let (headers, extensions) = (request.headers(), request.extensions());
@@ -123,9 +123,9 @@ where
 }
 
 /// The method and the path: headers hold secrets.
-impl fmt::Debug for Request<'_> {
+impl fmt::Debug for RequestInfo<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Request")
+        f.debug_struct("RequestInfo")
             .field("method", &self.method())
             .field("path", &self.path())
             .finish_non_exhaustive()

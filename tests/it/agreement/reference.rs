@@ -23,7 +23,7 @@ impl Reference {
             Resolution::Nanos => now.as_nanos(),
             Resolution::Micros => now.as_micros(),
         };
-        let (now, cost) = (ticks.try_into().unwrap(), check.permits());
+        let (now, cost) = (ticks.try_into().unwrap(), check.cost());
         match check.plan(self.resolution).unwrap() {
             Plan::TokenBucket(bucket) => algo::hit(&bucket, &mut self.tokens, now, cost),
             Plan::LeakyBucket(bucket) => algo::hit(&bucket, &mut self.level, now, cost),
@@ -36,11 +36,11 @@ impl Reference {
 pub(crate) fn answer(outcome: &Outcome) -> Answer {
     let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap();
     Answer {
-        allowed: outcome.allowed,
-        limit: outcome.limit,
-        remaining: outcome.remaining,
-        retry_after_ms: outcome.retry_after.map(ms),
-        reset_after_ms: ms(outcome.reset_after),
-        delay_ms: ms(outcome.delay),
+        allowed: outcome.allowed(),
+        limit: outcome.limit(),
+        remaining: outcome.remaining(),
+        retry_after_ms: outcome.retry_after().map(ms),
+        reset_after_ms: ms(outcome.reset_after()),
+        delay_ms: ms(outcome.delay()),
     }
 }

@@ -117,7 +117,7 @@ impl Budget<'_> {
     /// What a call is told.
     pub(super) fn check(&self, now: Instant, cost: u64) -> Outcome {
         self.set_clock(now);
-        told(self.desk.limiter.check_blocking(&Check::new(&self.rule, "key").cost(cost)))
+        told(self.desk.limiter.check_blocking(&Check::new(&self.rule, "key").with_cost(cost)))
     }
 
     fn set_clock(&self, now: Instant) {

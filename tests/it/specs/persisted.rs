@@ -27,7 +27,7 @@ fn of_kind(redis: &mut Schedule, place: Place<'_>, kind: Kind) -> Result<(), Lat
     redis.watch.stay_clear_of_multiples_of(secs(1), ms(200));
     redis.begin_with(|limiter| {
         let calls =
-            [(); 3].map(|()| told(limiter.check_blocking(&Check::new(&rule, "key"))).allowed);
+            [(); 3].map(|()| told(limiter.check_blocking(&Check::new(&rule, "key"))).allowed());
         assert_eq!(calls, [true, true, false], "{kind:?}");
     })?;
     redis.begin_with(|_| {

@@ -50,7 +50,7 @@ impl Limited {
         let limiter = build(Limiter::builder().redis(url), &subject.clock)?;
         // Found out once, and not by every scenario.
         let rule = Companion::new(format!("{run} first look")).rule;
-        let look = limiter.check_blocking(&Check::new(&rule, "key").cost(0));
+        let look = limiter.check_blocking(&Check::new(&rule, "key").with_cost(0));
         look.map_err(|error| match error {
             RateLimitError::Unavailable(unavailable) => unavailable.cause().to_string(),
             error => error.to_string(),
@@ -153,7 +153,7 @@ impl Started {
     }
 
     fn decide(&mut self, key: &str, cost: u64) -> Result<Answer, Failure> {
-        let check = Check::new(&self.rule, key).cost(cost);
+        let check = Check::new(&self.rule, key).with_cost(cost);
         let Some(companion) = &mut self.companion else {
             let decision = outcome_of(self.limiter.check_blocking(&check))?;
             return match decision.outcomes() {
@@ -165,7 +165,7 @@ impl Started {
         let first = companion.goes_first();
         let beside = Check::new(&companion.rule, key);
         let [check, beside] = if self.grouped {
-            [check, beside].map(|check| check.group(key))
+            [check, beside].map(|check| check.with_group(key))
         } else {
             [check, beside]
         };
@@ -177,7 +177,7 @@ impl Started {
                 return Err(Failure::Other(format!("{} outcomes for two checks", other.len())));
             }
         };
-        companion.verify(key, beside, mine.allowed).map_err(Failure::Other)?;
+        companion.verify(key, beside, mine.allowed()).map_err(Failure::Other)?;
         Ok(answer(mine))
     }
 }
@@ -206,12 +206,12 @@ fn outcome_of(result: Result<Decision, RateLimitError>) -> Result<Decision, Fail
 
 fn answer(outcome: &Outcome) -> Answer {
     Answer {
-        allowed: outcome.allowed,
-        limit: outcome.limit,
-        remaining: outcome.remaining,
-        retry_after_ms: outcome.retry_after.map(whole_ms),
-        reset_after_ms: whole_ms(outcome.reset_after),
-        delay_ms: whole_ms(outcome.delay),
+        allowed: outcome.allowed(),
+        limit: outcome.limit(),
+        remaining: outcome.remaining(),
+        retry_after_ms: outcome.retry_after().map(whole_ms),
+        reset_after_ms: whole_ms(outcome.reset_after()),
+        delay_ms: whole_ms(outcome.delay()),
     }
 }
 
@@ -249,7 +249,7 @@ impl Companion {
         let charged = self.charged.entry(key.to_owned()).or_default();
         *charged += u64::from(admitted);
         let expected = Self::CAPACITY - *charged;
-        if got.allowed && got.limit == Self::CAPACITY && got.remaining == expected {
+        if got.allowed() && got.limit() == Self::CAPACITY && got.remaining() == expected {
             return Ok(());
         }
         Err(format!("the second rule of the list should be allowed with {expected} left: {got:?}"))

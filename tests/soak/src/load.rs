@@ -65,7 +65,7 @@ impl Target {
         let key = format!("{second}-{}", self.key);
         let check = |rule: &usize| {
             let check = Check::new(&rules()[*rule], key.as_str());
-            if self.case == ALGORITHMS { check.group(key.as_str()) } else { check }
+            if self.case == ALGORITHMS { check.with_group(key.as_str()) } else { check }
         };
         self.rules().iter().map(check).collect()
     }

@@ -8,8 +8,8 @@ fn import(plan: &Plan, items: &[Item]) -> Result<(), Error> {
                     sub_windows: 4,
                 },
             )
-            .mode(::ratelimit_kit::Mode::Shadow)
-            .on_error(::ratelimit_kit::OnError::Closed);
+            .with_mode(::ratelimit_kit::Mode::Shadow)
+            .with_on_error(::ratelimit_kit::OnError::Closed);
         let mut call = ::ratelimit_kit::__private::Call::new();
         let applies: ::core::primitive::bool = !plan.unlimited;
         if applies {

@@ -7,7 +7,7 @@ async fn order(user: u64) -> Result<(), RateLimitError> {
                     refill: ::ratelimit_kit::Rate::per_second(5),
                 },
             )
-            .service("shop");
+            .with_service("shop");
         let mut call = ::ratelimit_kit::__private::Call::new();
         call.check(
             &__RATE_LIMIT_RULE,

@@ -14,7 +14,7 @@ use actix_web::http::header::{CACHE_CONTROL, EXPIRES, HeaderMap, HeaderName, Hea
 use actix_web::{Error, HttpMessage, ResponseError};
 
 use crate::context::Context;
-use crate::web::{Caching, RateLimitLayer, Request, Settings};
+use crate::web::{Caching, RateLimitLayer, RequestInfo, Settings};
 
 /// A service behind a [`RateLimitLayer`].
 pub struct RateLimitMiddleware<S> {
@@ -55,7 +55,7 @@ where
         let (inner, settings) = (self.inner.clone(), self.settings.clone());
         let outer = request.extensions().get::<Context>().cloned();
         let is_outermost = outer.is_none();
-        let context = settings.context(&Request::of_actix(request.request()), outer);
+        let context = settings.context(&RequestInfo::of_actix(request.request()), outer);
         request.extensions_mut().insert(context.clone());
         Box::pin(context.clone().scope(async move {
             let decision =

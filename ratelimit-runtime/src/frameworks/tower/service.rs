@@ -46,7 +46,7 @@ where
     fn call(&mut self, mut request: Request<Req>) -> Self::Future {
         let outer = request.extensions().get::<Context>().cloned();
         let is_outermost = outer.is_none();
-        let context = self.settings.context(&web::Request::of_http(&request), outer);
+        let context = self.settings.context(&web::RequestInfo::of_http(&request), outer);
         request.extensions_mut().insert(context.clone());
 
         let finish = is_outermost.then(|| self.settings.clone());

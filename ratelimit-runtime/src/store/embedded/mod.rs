@@ -180,7 +180,7 @@ impl Embedded {
 
     /// What [`decide_all`](Self::decide_all) does, for one check: for speed.
     fn decide_one<A: Kept>(&self, algorithm: &A, check: &Check<'_>, now: Instant) -> Judged {
-        let cost = check.permits();
+        let cost = check.cost();
         let hit = |state: &mut Option<A::State>| {
             let answer = algo::hit(algorithm, state, now, cost);
             let charged = answer.allowed && cost > 0;
@@ -255,8 +255,8 @@ impl Embedded {
                         seat.overflows() && other.overflows() && other.budget == seat.budget;
                     other.id == seat.id || share_overflow
                 })
-                .fold(0, |sum, (_, check)| sum.saturating_add(check.permits()));
-            let cost = match check.permits() {
+                .fold(0, |sum, (_, check)| sum.saturating_add(check.cost()));
+            let cost = match check.cost() {
                 0 => 0,
                 cost => cost.saturating_add(before),
             };
@@ -266,7 +266,7 @@ impl Embedded {
         }
         let all = admits.iter().zip(checks).all(|(admits, check)| *admits || check.is_shadow());
         let answers = seats.iter().zip(checks).zip(admits).map(|((seat, check), allowed)| {
-            let cost = check.permits();
+            let cost = check.cost();
             let verdict = Verdict { cost, allowed, charged: all && allowed && cost > 0 };
             let (answer, at) =
                 with_algorithm!(&seat.plan, algorithm => held.settle(algorithm, seat, now, verdict));
@@ -650,7 +650,7 @@ impl Store for Embedded {
             let check = &charged.check;
             let Ok(plan) = check.plan(Resolution::Nanos) else { continue };
             let in_line_until = charged.in_line_until(Resolution::Nanos);
-            let charge = Charge { at: charged.at, cost: check.permits(), in_line_until };
+            let charge = Charge { at: charged.at, cost: check.cost(), in_line_until };
             with_algorithm!(&plan, algorithm => {
                 self.refund_one(algorithm, key_id(check), now, charge);
             });

@@ -63,7 +63,7 @@ impl Stage {
     }
 
     fn admits(&self, rule: &Rule, key: impl std::fmt::Display) -> bool {
-        self.outcome(&Check::new(rule, format!("{key}"))).allowed
+        self.outcome(&Check::new(rule, format!("{key}"))).allowed()
     }
 
     /// How many of as many calls are admitted.
@@ -104,7 +104,7 @@ fn fives() -> [Rule; 6] {
 fn keys_of_one_rule_do_not_take_the_places_of_all_others() {
     for mode in [Mode::Enforce, Mode::Shadow] {
         let stage = Stage::new(100_000);
-        let search = windows("search", 1_000, DAY).mode(mode);
+        let search = windows("search", 1_000, DAY).with_mode(mode);
         let login = windows("login", 5, DAY);
         for device in 0..100_000 {
             stage.admits(&search, device);
@@ -186,13 +186,13 @@ fn what_overflowed_is_not_handed_out_again() {
         assert_eq!(stage.hits(&rule, "x", 9), 5, "{rule:?}");
         stage.reset(&holder, "key");
         let wait = stage.outcome(&Check::new(&rule, "x"));
-        assert!(!wait.allowed, "{rule:?}");
+        assert!(!wait.allowed(), "{rule:?}");
         assert_eq!(stage.hits(&rule, "x", 9), 0, "{rule:?}");
         // Who was not charged there has a budget of his own at once.
         assert_eq!(stage.hits(&rule, "y", 9), 5, "{rule:?}");
         stage.reset(&rule, "y");
         // And the key has what it would have, had it had a place from the beginning.
-        let wait = wait.retry_after.unwrap();
+        let wait = wait.retry_after().unwrap();
         stage.pass(u64::try_from(wait.as_millis()).unwrap() - 1);
         assert!(!stage.admits(&rule, "x"), "{rule:?}");
         stage.pass(1);
@@ -208,7 +208,9 @@ fn what_overflowed_is_not_handed_out_again_in_lists() {
         let (holder, open) = (windows("holder", 1, DAY), windows("open", 1_000, DAY));
         let hits = || {
             let checks = [Check::new(&open, "key"), Check::new(&rule, "x")];
-            (0..9).filter(|_| stage.outcomes(&checks).iter().all(|o| o.allowed)).count()
+            (0..9)
+                .filter(|_| stage.outcomes(&checks).iter().all(crate::decision::Outcome::allowed))
+                .count()
         };
         assert!(stage.admits(&holder, "key") && stage.admits(&open, "key"));
         assert_eq!(hits(), 5, "{rule:?}");
@@ -226,11 +228,11 @@ fn keys_of_a_list_that_share_a_budget_do_not_take_it_twice() {
         let stage = Stage::new(1);
         assert!(stage.admits(&windows("holder", 1, DAY), "key"));
         let transfer = [Check::new(&rule, "from"), Check::new(&rule, "to")];
-        let run = || stage.outcomes(&transfer).iter().all(|outcome| outcome.allowed);
+        let run = || stage.outcomes(&transfer).iter().all(crate::decision::Outcome::allowed);
         assert_eq!((0..9).filter(|_| run()).count(), 2, "{rule:?}");
         let outcomes = stage.outcomes(&transfer);
-        assert_eq!((outcomes[0].allowed, outcomes[1].allowed), (true, false));
-        assert!(outcomes[1].retry_after > Some(Duration::ZERO), "{outcomes:?}");
+        assert_eq!((outcomes[0].allowed(), outcomes[1].allowed()), (true, false));
+        assert!(outcomes[1].retry_after() > Some(Duration::ZERO), "{outcomes:?}");
         assert_eq!(stage.hits(&rule, "from", 9), 1, "{rule:?}");
     }
 }
@@ -241,7 +243,7 @@ fn a_key_that_comes_twice_in_a_list_has_one_budget() {
     for rule in fives() {
         let stage = Stage::new(100);
         let admits = |cost| {
-            let checks = [(); 2].map(|()| Check::new(&rule, "a").cost(cost));
+            let checks = [(); 2].map(|()| Check::new(&rule, "a").with_cost(cost));
             let answers = stage.store.decide_now(&checks).unwrap().unwrap();
             answers.iter().all(|answer| answer.allowed)
         };
@@ -280,11 +282,11 @@ fn overflow_budgets_are_bounded() {
     // As if a budget had just been used up.
     let rule = windows("one more", 5, DAY);
     let outcome = stage.outcome(&Check::new(&rule, "key"));
-    assert_eq!((outcome.allowed, outcome.retry_after), (false, Some(DAY)));
+    assert_eq!((outcome.allowed(), outcome.retry_after()), (false, Some(DAY)));
     for rule in fives() {
         let outcome = stage.outcome(&Check::new(&rule, "key"));
-        assert!(!outcome.allowed && outcome.retry_after > Some(Duration::ZERO), "{outcome:?}");
-        assert!(stage.outcome(&Check::new(&rule, "key").cost(0)).allowed);
+        assert!(!outcome.allowed() && outcome.retry_after() > Some(Duration::ZERO), "{outcome:?}");
+        assert!(stage.outcome(&Check::new(&rule, "key").with_cost(0)).allowed());
     }
     // When their windows are over, they go.
     stage.clock.advance(DAY + Duration::from_mins(3));

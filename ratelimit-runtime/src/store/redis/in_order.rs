@@ -168,7 +168,8 @@ impl Charged<'_> {
         let mut looks = SmallVec::<[_; 4]>::new();
         for (place, (check, answer)) in checks.iter().zip(answers).enumerate() {
             if answer.is_none() || self.requests.iter().any(|(charged, ..)| *charged == place) {
-                let look = script::call(store.names(), store.now_us(), &[check.with_cost(0)])?;
+                let look =
+                    script::call(store.names(), store.now_us(), &[check.clone().with_cost(0)])?;
                 looks.push((place, look));
             }
         }

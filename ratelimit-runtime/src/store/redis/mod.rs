@@ -176,7 +176,7 @@ impl Redis {
     /// Finds out whether keys lie in slots, for checks whose names or whose fate depend on it.
     async fn has_slots(&self, checks: &[Check<'_>]) -> Result<bool, StoreError> {
         let Servers::One(node) = &**self.servers()? else { return Ok(true) };
-        let is_grouped = checks.iter().any(|check| check.current_group().is_some());
+        let is_grouped = checks.iter().any(|check| check.group().is_some());
         if checks.len() < 2 && !is_grouped {
             return Ok(false);
         }

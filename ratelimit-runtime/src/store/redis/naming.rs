@@ -63,12 +63,12 @@ impl Names<'_> {
     /// key of one value, and groups and services are cut.
     pub(super) fn of(self, check: &Check<'_>) -> String {
         let rule = check.rule();
-        let own = rule.own_service().map(|own| shortened(Key::from(own).as_str(), MAX_SERVICE));
+        let own = rule.service().map(|own| shortened(Key::from(own).as_str(), MAX_SERVICE));
         let service = own.as_ref().filter(|own| !own.is_empty()).unwrap_or(&self.naming.service);
 
         let mut key = String::with_capacity(TYPICAL_KEY);
         key.push_str(&self.naming.prefix);
-        if let Some(group) = check.current_group().filter(|_| self.grouped) {
+        if let Some(group) = check.group().filter(|_| self.grouped) {
             // Braces make it a hash tag. No other part has any.
             key.extend([":{", &short_group(group.as_str()), "}"]);
         }
@@ -167,10 +167,13 @@ mod tests {
         let rule = Rule::new("login", WINDOW);
         assert_eq!(plain("", &rule), "rate:limit:login:fw1:k");
         assert_eq!(plain("sms-gateway", &rule), "rate:limit:sms-gateway:login:fw1s:k");
-        let shared = rule.service("mail");
+        let shared = rule.with_service("mail");
         assert_eq!(plain("sms-gateway", &shared), "rate:limit:mail:login:fw1s:k");
         assert_eq!(plain("", &shared), plain("mail", &Rule::new("login", WINDOW)));
-        assert_eq!(plain("", &Rule::new("login", WINDOW).service("")), "rate:limit:login:fw1:k");
+        assert_eq!(
+            plain("", &Rule::new("login", WINDOW).with_service("")),
+            "rate:limit:login:fw1:k"
+        );
     }
 
     /// Whatever services and rules are called, and whatever the prefix ends in.
@@ -206,14 +209,14 @@ mod tests {
         let long = |letter: &str| letter.repeat(1_000);
         for letters in ["x", "\u{7AE0}", "{"] {
             let rule = Rule::named(long(letters), WINDOW);
-            let check = Check::new(&rule, long("k")).group(long(letters));
+            let check = Check::new(&rule, long("k")).with_group(long(letters));
             for service in ["", "s", &long(letters)] {
                 let key = name(true, &"p".repeat(64), service, &check);
                 assert!(key.len() <= 512, "{}: {key}", key.len());
-                let group = check.clone().group("g".repeat(1_001));
+                let group = check.clone().with_group("g".repeat(1_001));
                 assert_ne!(name(true, &"p".repeat(64), service, &group), key);
                 let other = Rule::named(format!("{}!", long(letters)), WINDOW);
-                let other = Check::new(&other, long("k")).group(long(letters));
+                let other = Check::new(&other, long("k")).with_group(long(letters));
                 assert_ne!(name(true, &"p".repeat(64), service, &other), key);
             }
         }
@@ -229,8 +232,8 @@ mod tests {
     #[test]
     fn a_group_is_a_slot_on_a_cluster_and_nothing_elsewhere() {
         let (sms, day) = (Rule::new("sms", BUCKET), Rule::new("day", WINDOW));
-        let sms = Check::new(&sms, "a").group("t{1}");
-        let day = Check::new(&day, "b").group("t{1}");
+        let sms = Check::new(&sms, "a").with_group("t{1}");
+        let day = Check::new(&day, "b").with_group("t{1}");
         for service in ["", "{x}", "s"] {
             let grouped = |check| name(true, "rate:limit", service, check);
             let alone = |check| name(false, "rate:limit", service, check);

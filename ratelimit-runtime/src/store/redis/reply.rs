@@ -22,7 +22,7 @@ pub(super) fn answers(reply: &Value, checks: &[Check<'_>]) -> Result<Answers> {
     let charge =
         checks.iter().zip(&records).all(|(check, record)| record.admitted || check.is_shadow());
     let answers = checks.iter().zip(&records).map(|(check, record)| {
-        let (cost, allowed) = (check.permits(), record.admitted);
+        let (cost, allowed) = (check.cost(), record.admitted);
         let verdict = Verdict { cost, allowed, charged: charge && allowed && cost > 0 };
         record.answer(&check.plan(Resolution::Micros)?, verdict)
     });
@@ -36,7 +36,7 @@ pub(super) fn charges(reply: &Value, checks: &[Check<'_>]) -> Result<Charges> {
         checks.iter().zip(&records).all(|(check, record)| record.admitted || check.is_shadow());
     let instant = |(check, record): (&Check<'_>, &Record<'_>)| {
         // Every state begins with it.
-        let charged = charge && record.admitted && check.permits() > 0;
+        let charged = charge && record.admitted && check.cost() > 0;
         let first = record.state.0.first().filter(|_| charged);
         first.copied().map(Instant::from_le_bytes)
     };
@@ -98,7 +98,7 @@ impl<'r> Record<'r> {
 
     /// The answer to a check, as far as the state tells: it was not charged.
     fn as_asked(&self, check: &Check<'_>) -> Result<Answer> {
-        let (plan, cost) = (check.plan(Resolution::Micros)?, check.permits());
+        let (plan, cost) = (check.plan(Resolution::Micros)?, check.cost());
         let verdict = Verdict { cost, allowed: self.admits(&plan, cost)?, charged: false };
         self.answer(&plan, verdict)
     }
@@ -259,8 +259,10 @@ mod tests {
     /// The answer to a call of this cost.
     fn answer(algorithm: Algorithm, cost: u64, reply: &Value) -> Answer {
         let rule = Rule::new("r", algorithm);
-        let [answer] =
-            answers(reply, &[Check::new(&rule, "k").cost(cost)]).unwrap().into_inner().unwrap();
+        let [answer] = answers(reply, &[Check::new(&rule, "k").with_cost(cost)])
+            .unwrap()
+            .into_inner()
+            .unwrap();
         answer
     }
 
@@ -354,12 +356,12 @@ mod tests {
     fn a_list_is_charged_if_no_enforced_check_refuses() {
         let [_, bucket, ..] = ALGORITHMS;
         let rule = Rule::new("r", bucket);
-        let shadow = rule.clone().mode(Mode::Shadow);
+        let shadow = rule.clone().with_mode(Mode::Shadow);
         let state = [5 * SECOND, SECOND, 3, 0];
         let reply =
             Value::Array(vec![record(1, 5 * SECOND, &state), record(0, 5 * SECOND, &state)]);
         for (second, delay_ms) in [(&rule, 3_000), (&shadow, 2_000)] {
-            let checks = [Check::new(&rule, "a"), Check::new(second, "b").cost(8)];
+            let checks = [Check::new(&rule, "a"), Check::new(second, "b").with_cost(8)];
             let answers = answers(&reply, &checks).unwrap();
             let allowed: Vec<_> = answers.iter().map(|answer| answer.allowed).collect();
             assert_eq!(allowed, [true, false]);
@@ -408,7 +410,7 @@ mod tests {
                 if random.u8(..) < 20 {
                     bytes.truncate(random.usize(0..=bytes.len()));
                 }
-                let check = Check::new(&rule, "k").cost(random.u64(0..12));
+                let check = Check::new(&rule, "k").with_cost(random.u64(0..12));
                 refused += u32::from(answers(&Value::BulkString(bytes), &[check]).is_err());
             }
         }

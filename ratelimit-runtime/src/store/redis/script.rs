@@ -23,7 +23,7 @@ pub(super) fn call(
         if checks.len() == 1 {
             script = of_one(&plan);
         }
-        arguments.push(args::encode(&plan, check.permits(), check.is_shadow()));
+        arguments.push(args::encode(&plan, check.cost(), check.is_shadow()));
     }
     let mut command = redis::cmd("EVALSHA");
     command.arg(script.sha1).arg(checks.len());
@@ -55,7 +55,7 @@ pub(super) fn give_back(
     let slot = names.slot(&key);
     command.arg(script.sha1).arg(1).arg(key);
     add_time(&mut command, now_us);
-    command.arg(args::encode(&plan, check.permits(), check.is_shadow()).as_slice());
+    command.arg(args::encode(&plan, check.cost(), check.is_shadow()).as_slice());
     command.arg(&charged_at);
     if let Some(until) = in_line_until {
         command.arg(&until.clamp(0, LATEST).to_le_bytes());
@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn several_checks_are_one_call() {
-        let (sms, day) = (Rule::new("sms", BUCKET), Rule::new("day", WINDOW).mode(Mode::Shadow));
+        let (sms, day) =
+            (Rule::new("sms", BUCKET), Rule::new("day", WINDOW).with_mode(Mode::Shadow));
         let checks = [Check::new(&sms, "a"), Check::new(&day, "b")];
         assert_eq!(call(names(), None, &checks).unwrap().script.name, "acquire_all");
         let keys = ["2", "rate:limit:sms:tb1:a", "rate:limit:day:fw1:b", "7"];
@@ -168,13 +169,13 @@ mod tests {
     fn numbers_of_a_call_are_checked() {
         let rule = Rule::new("sms", BUCKET);
         let none = Algorithm::TokenBucket { capacity: 1, refill: Rate::per_second(0) };
-        assert!(call(names(), None, &[Check::new(&rule, "a").numbers(none)]).is_err());
+        assert!(call(names(), None, &[Check::new(&rule, "a").with_algorithm(none)]).is_err());
     }
 
     #[test]
     fn what_is_given_back_is_what_was_charged() {
         let rule = Rule::new("sms", BUCKET);
-        let check = Check::new(&rule, "a").cost(2);
+        let check = Check::new(&rule, "a").with_cost(2);
         for (until, more) in [(None, &[][..]), (Some(9), &["\t\0\0\0\0\0\0\0".to_owned()])] {
             let request = give_back(names(), Some(7), &check, 5_u64.to_le_bytes(), until).unwrap();
             assert_eq!(request.script.name, "give_back");
