@@ -123,6 +123,7 @@ impl Target<'_> {
         let name = match context {
             Context::Ip => "Ip",
             Context::Path => "Path",
+            Context::Route => "Route",
             Context::Method => "Method",
             Context::User => "User",
             Context::Tenant => "Tenant",

@@ -99,6 +99,7 @@ pub(super) struct Place {
 pub(super) enum Context {
     Ip,
     Path,
+    Route,
     Method,
     User,
     Tenant,
@@ -114,7 +115,7 @@ impl Context {
 }
 
 /// The names after `@`.
-const CONTEXT: [&str; 7] = ["ip", "path", "method", "user", "tenant", "device", "header"];
+const CONTEXT: [&str; 8] = ["ip", "path", "route", "method", "user", "tenant", "device", "header"];
 
 #[derive(Clone, Copy)]
 pub(super) enum Function {
@@ -216,6 +217,7 @@ impl Resolver<'_> {
         let value = match name.as_str() {
             "ip" => Context::Ip,
             "path" => Context::Path,
+            "route" => Context::Route,
             "method" => Context::Method,
             "user" => Context::User,
             "tenant" => Context::Tenant,
