@@ -161,14 +161,35 @@ pub enum Mistake {
         /// What the call costs; the smallest `i64` stands for everything below it.
         cost: i64,
     },
-    /// The key uses something of a request, like `@ip`, and there is no request's
-    /// [`Context`](crate::Context), or none that has it: a layer or middleware of the framework sets
-    /// it, and has to know the peer's address for `@ip`.
+    /// The key uses something of a request, like `@path`, and there is no request's
+    /// [`Context`](crate::Context): a layer or middleware of the framework makes it. It ends with the request:
+    /// work that goes on, such as the messages of a connection, takes it along.
     #[error(
-        "the key of rate limit `{rule}` needs the context of a request, with the client's address for \
-         `@ip`: is a layer around what is called, and does it know the peer?"
+        "the key of rate limit `{rule}` needs the context of a request: is a layer around what is called? Spawned \
+         work, messages of a connection and streams take it along, as \"Messages of a connection\" in \
+         docs/http.md says"
     )]
     NoContext {
+        /// The rule's name.
+        rule: String,
+    },
+    /// The key uses the client's address, `@ip`, and the request's [`Context`](crate::Context) has none: the
+    /// layer does not know the peer.
+    #[error(
+        "the key of rate limit `{rule}` needs the client's address, and the layer does not know the peer: serve \
+         axum with `into_make_service_with_connect_info::<SocketAddr>()`; behind a Unix socket set \
+         `ClientIp::behind_hops` for the proxies in front; else say it by `RateLimitLayer::peer`"
+    )]
+    NoClientIp {
+        /// The rule's name.
+        rule: String,
+    },
+    /// The key uses `@route`, and the layer has not seen which route matches.
+    #[error(
+        "the key of rate limit `{rule}` needs `@route`, and the layer does not know the routes: add it to the \
+         router, as in `Router::layer`, and not around it, or say the route by `RateLimitLayer::route`"
+    )]
+    NoRoute {
         /// The rule's name.
         rule: String,
     },
@@ -191,6 +212,8 @@ impl Mistake {
             | Self::CostExceedsCapacity { rule, .. }
             | Self::NegativeCost { rule, .. }
             | Self::NoContext { rule }
+            | Self::NoClientIp { rule }
+            | Self::NoRoute { rule }
             | Self::NoSecret { rule } => Some(rule),
             Self::Config(_) => None,
         }
@@ -204,6 +227,8 @@ impl Mistake {
             Self::CostExceedsCapacity { .. } => "cost_exceeds_capacity",
             Self::NegativeCost { .. } => "negative_cost",
             Self::NoContext { .. } => "no_context",
+            Self::NoClientIp { .. } => "no_client_ip",
+            Self::NoRoute { .. } => "no_route",
             Self::NoSecret { .. } => "no_secret",
             Self::Config(_) => "config",
         }
@@ -215,6 +240,7 @@ impl Mistake {
             Self::EmptyKey { .. } => 0,
             Self::CostExceedsCapacity { .. } => 1,
             Self::NegativeCost { .. } => 2,
+            Self::NoClientIp { .. } => 3,
             Self::NoContext { .. } => 4,
             Self::NoSecret { .. } => 5,
             Self::Config(ConfigError::DefaultName { .. }) => 6,
@@ -225,6 +251,7 @@ impl Mistake {
             Self::Config(ConfigError::Thread) => 11,
             Self::Config(ConfigError::Number { number, .. }) => 12 + number.mark(),
             Self::Config(_) => 12 + InvalidNumber::MARKS,
+            Self::NoRoute { .. } => 13 + InvalidNumber::MARKS,
         }
     }
 

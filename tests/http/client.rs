@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 /// An answer.
 #[derive(Debug)]
@@ -48,7 +50,15 @@ impl Ask {
 
     /// Sends it, over a connection of its own.
     pub(crate) fn to(&self, address: SocketAddr) -> Answer {
-        let mut stream = TcpStream::connect(address).unwrap();
+        self.over(TcpStream::connect(address).unwrap())
+    }
+
+    /// Sends it over a Unix socket.
+    pub(crate) fn to_socket(&self, at: &Path) -> Answer {
+        self.over(UnixStream::connect(at).unwrap())
+    }
+
+    fn over(&self, mut stream: impl Read + Write) -> Answer {
         stream.write_all(self.line.as_bytes()).unwrap();
         stream.write_all(&self.headers).unwrap();
         let body = format!("content-length: {}\r\n\r\n{}", self.body.len(), self.body);

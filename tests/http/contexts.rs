@@ -116,7 +116,7 @@ fn what_is_missing_is_logged_once() {
     });
     let lines = log.lines("its calls do not run");
     assert_eq!(lines.len(), 1, "{lines:?}");
-    for part in ["ERROR", "`contexts-logged`", "is a layer around", "does it know the peer"] {
+    for part in ["ERROR", "`contexts-logged`", "is a layer around", "Messages of a connection"] {
         assert!(lines[0].contains(part), "{part}: {lines:?}");
     }
 }

@@ -30,7 +30,9 @@ mod names;
 mod nginx;
 mod protocols;
 mod refusals;
+mod routes;
 mod site;
+mod sockets;
 mod tonic;
 mod wrk;
 

@@ -12,17 +12,30 @@ pub(crate) struct Head {
 // What stands beside the headers is called as in HTTP/2, and so as no header can be.
 const METHOD: &str = ":method";
 const PATH: &str = ":path";
+const ROUTE: &str = ":route";
 
 impl Head {
     /// With room for so many headers, which are so long in all.
     #[cfg(feature = "tower")]
-    pub(crate) fn with_room(headers: usize, bytes: usize, method: &str, path: &str) -> Self {
+    pub(crate) fn with_room(
+        headers: usize,
+        bytes: usize,
+        method: &str,
+        path: &str,
+        route: Option<&str>,
+    ) -> Self {
         // The two lengths before a name and its value.
         let lengths = size_of::<u64>();
-        let ours = METHOD.len() + method.len() + PATH.len() + path.len();
-        let mut head = Self { bytes: Vec::with_capacity((headers + 2) * lengths + ours + bytes) };
+        let mut ours = 2 * lengths + METHOD.len() + method.len() + PATH.len() + path.len();
+        if let Some(route) = route {
+            ours += lengths + ROUTE.len() + route.len();
+        }
+        let mut head = Self { bytes: Vec::with_capacity(headers * lengths + ours + bytes) };
         head.push(METHOD, method.as_bytes());
         head.push(PATH, path.as_bytes());
+        if let Some(route) = route {
+            head.push(ROUTE, route.as_bytes());
+        }
         head
     }
 
@@ -46,6 +59,10 @@ impl Head {
         self.replace(PATH, path);
     }
 
+    pub(super) fn set_route(&mut self, route: &str) {
+        self.replace(ROUTE, route);
+    }
+
     fn replace(&mut self, name: &str, value: &str) {
         let old = std::mem::take(self);
         for (known, value) in old.pairs().filter(|(known, _)| *known != name) {
@@ -60,6 +77,10 @@ impl Head {
 
     pub(super) fn path(&self) -> Option<&str> {
         std::str::from_utf8(self.get(PATH)?).ok()
+    }
+
+    pub(super) fn route(&self) -> Option<&str> {
+        std::str::from_utf8(self.get(ROUTE)?).ok()
     }
 
     /// The first header with this name.
@@ -107,10 +128,13 @@ mod tests {
     #[cfg(feature = "tower")]
     #[test]
     fn the_room_is_exact() {
-        let mut head = Head::with_room(2, 6, "GET", "/");
-        let room = head.bytes.capacity();
-        head.push("a", b"12");
-        head.push("bc", b"3");
-        assert_eq!((head.bytes.len(), head.bytes.capacity()), (room, room));
+        for route in [None, Some("/{id}")] {
+            let mut head = Head::with_room(2, 6, "GET", "/", route);
+            let room = head.bytes.capacity();
+            head.push("a", b"12");
+            head.push("bc", b"3");
+            assert_eq!((head.bytes.len(), head.bytes.capacity()), (room, room));
+            assert_eq!(head.route(), route);
+        }
     }
 }

@@ -8,12 +8,14 @@ use std::net::IpAddr;
 
 use super::{Address, CURRENT, Inner};
 use crate::address::network_v6;
-use crate::key::{KeyPart, KeyWriter};
+use crate::key::{KeyPart, KeyWriter, Missing};
 
 /// `@ip`
 pub struct Ip;
 /// `@path`
 pub struct Path;
+/// `@route`
+pub struct Route;
 /// `@method`
 pub struct Method;
 /// `@user`
@@ -26,23 +28,28 @@ pub struct Device;
 pub struct Header(pub &'static str);
 
 /// Writes something that the context of a request always has.
-fn always<T>(key: &mut KeyWriter<'_>, part: impl FnOnce(&Inner, &mut KeyWriter<'_>) -> Option<T>) {
-    let wrote = CURRENT.try_with(|context| part(&context.inner, key)).ok().flatten();
-    if wrote.is_none() {
-        key.miss_context();
+fn always<T>(
+    key: &mut KeyWriter<'_>,
+    what: Missing,
+    part: impl FnOnce(&Inner, &mut KeyWriter<'_>) -> Option<T>,
+) {
+    match CURRENT.try_with(|context| part(&context.inner, key)) {
+        Ok(Some(_)) => {}
+        Ok(None) => key.miss(what),
+        Err(_) => key.miss(Missing::Context),
     }
 }
 
 /// Writes something that may not be there.
 fn maybe(key: &mut KeyWriter<'_>, part: impl FnOnce(&Inner, &mut KeyWriter<'_>) -> Option<()>) {
     if CURRENT.try_with(|context| part(&context.inner, key)).is_err() {
-        key.miss_context();
+        key.miss(Missing::Context);
     }
 }
 
 impl KeyPart for Ip {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        always(key, |context, key| {
+        always(key, Missing::ClientIp, |context, key| {
             let address = context.ip?;
             if key.takes_whole_addresses() {
                 address.ip.append_to(key);
@@ -69,7 +76,18 @@ impl KeyPart for Address {
 
 impl KeyPart for Path {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        always(key, |context, key| context.head.path().map(|path| push_path(path, key)));
+        always(key, Missing::Context, |context, key| {
+            context.head.path().map(|path| push_path(path, key))
+        });
+    }
+}
+
+/// As it is written in the service: it is no client's text.
+impl KeyPart for Route {
+    fn append_to(&self, key: &mut KeyWriter<'_>) {
+        always(key, Missing::Route, |context, key| {
+            context.head.route().map(|route| key.push_str(route))
+        });
     }
 }
 
@@ -100,7 +118,9 @@ fn percent_decoded(text: &str) -> Vec<u8> {
 
 impl KeyPart for Method {
     fn append_to(&self, key: &mut KeyWriter<'_>) {
-        always(key, |context, key| context.head.method().map(|method| key.push_str(method)));
+        always(key, Missing::Context, |context, key| {
+            context.head.method().map(|method| key.push_str(method))
+        });
     }
 }
 
@@ -182,6 +202,16 @@ mod tests {
     }
 
     #[test]
+    fn f37_a_route_is_written_as_in_the_service() {
+        let route = |route: &str| key(&Route, Context::builder().route(route)).as_str().to_owned();
+        assert_eq!(route("/users/{id}"), "/users/%7Bid%7D");
+        assert_eq!(route("/%61"), "/%2561");
+        let context = Context::builder().path("/users/1").route("/users/{id}").build();
+        assert_eq!(context.route_key().as_str(), "/users/%7Bid%7D");
+        assert_eq!(context.path(), Some("/users/1"));
+    }
+
+    #[test]
     fn however_a_path_is_written_it_is_one_key() {
         let path = |path: &str| key(&Path, Context::builder().path(path)).as_str().to_owned();
         for written in ["/a:b/\u{e9}", "/%61:b/%C3%A9", "/a%3ab/%c3%a9", "%2Fa%3Ab/\u{e9}"] {
@@ -198,16 +228,22 @@ mod tests {
 
     #[test]
     fn without_a_context_there_is_no_key() {
-        let parts: [&dyn KeyPart; 7] = [&Ip, &Path, &Method, &User, &Tenant, &Device, &Header("x")];
+        let parts: [&dyn KeyPart; 8] =
+            [&Ip, &Path, &Route, &Method, &User, &Tenant, &Device, &Header("x")];
         for part in parts {
-            assert!(KeyBuilder::new().value(part).finish().needs_context());
+            let alone = KeyBuilder::new().value(part).finish();
+            assert_eq!(alone.missing(), Some(Missing::Context));
             let with_default = KeyBuilder::new().value_or(part, "nobody").finish();
             assert!(with_default.needs_context(), "a default is for requests");
         }
         // Nor without what every request has.
-        assert!(key(&Ip, Context::builder()).needs_context());
-        assert!(key(&Path, Context::builder()).needs_context());
-        assert!(key(&Method, Context::builder()).needs_context());
+        let missing = |part: &dyn KeyPart| key(part, Context::builder()).missing();
+        assert_eq!(missing(&Ip), Some(Missing::ClientIp));
+        assert_eq!(missing(&lower(&Ip)), Some(Missing::ClientIp));
+        assert_eq!(missing(&Path), Some(Missing::Context));
+        assert_eq!(missing(&Method), Some(Missing::Context));
+        assert_eq!(missing(&Route), Some(Missing::Route));
+        assert_eq!(Context::builder().build().route_key().missing(), Some(Missing::Route));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::rule::Check;
 use crate::store::Answers;
 
 pub(crate) use self::head::Head;
-pub use self::key::{Device, Header, Ip, Method, Path, Tenant, User};
+pub use self::key::{Device, Header, Ip, Method, Path, Route, Tenant, User};
 #[cfg(feature = "tower")]
 pub(crate) use self::told::Told;
 
@@ -100,6 +100,9 @@ struct Address {
 }
 
 impl Context {
+    /// What `@route` is where no route matches: all such requests have it, whatever their paths are.
+    pub const UNMATCHED: &str = "unmatched";
+
     /// Starts with nothing.
     pub fn builder() -> ContextBuilder {
         ContextBuilder::default()
@@ -215,7 +218,7 @@ impl Context {
 
     /// What `@ip` is in a key: the client's address, or of IPv6 so many bits as stand for one client.
     /// Where the address is not known, a key that is not decided, but is the mistake
-    /// [`NoContext`](crate::Mistake::NoContext): there is no budget for all whose address is not known.
+    /// [`NoClientIp`](crate::Mistake::NoClientIp): there is no budget for all whose address is not known.
     pub fn ip_key(&self) -> Key {
         self.clone().scope_blocking(|| Key::from(Ip))
     }
@@ -238,9 +241,22 @@ impl Context {
         self.clone().scope_blocking(|| Key::from(functions::prefix(&Ip, v4_bits, v6_bits)))
     }
 
+    /// What `@route` is in a key: one budget for each route, however many paths it has. Where no layer knows the
+    /// routes, a key that is not decided, but is the mistake [`NoRoute`](crate::Mistake::NoRoute).
+    pub fn route_key(&self) -> Key {
+        self.clone().scope_blocking(|| Key::from(Route))
+    }
+
     /// The path of the request.
     pub fn path(&self) -> Option<&str> {
         self.inner.head.path()
+    }
+
+    /// The template of the route that serves the request, such as `/users/{id}`, or
+    /// [`UNMATCHED`](Self::UNMATCHED). `None` where nobody has said: only what a router has matched
+    /// before the layer is asked is known here.
+    pub fn route(&self) -> Option<&str> {
+        self.inner.head.route()
     }
 
     /// The method of the request.
@@ -291,6 +307,11 @@ impl ContextBuilder {
     /// The path of the request: `@path`.
     pub fn path(self, path: impl AsRef<str>) -> Self {
         self.with(|inner| inner.head.set_path(path.as_ref()))
+    }
+
+    /// The template of the route that serves the request, such as `/users/{id}`: `@route`.
+    pub fn route(self, route: impl AsRef<str>) -> Self {
+        self.with(|inner| inner.head.set_route(route.as_ref()))
     }
 
     /// The method of the request: `@method`.

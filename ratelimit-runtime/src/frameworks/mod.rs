@@ -15,4 +15,4 @@ pub use self::actix::RateLimitMiddleware;
 #[cfg(feature = "tower")]
 pub use self::tower::{RateLimitFuture, RateLimitService, RefusalBody};
 #[cfg(feature = "tower")]
-pub(crate) use self::tower::{path, peer};
+pub(crate) use self::tower::{path, peer, route};

@@ -71,7 +71,7 @@ impl<'s> KeyBuilder<'s> {
         let outcome = writer.outcome();
         self.flaws.empty |= !outcome.wrote;
         self.flaws.needs_secret |= outcome.secret_missing;
-        self.flaws.needs_context |= outcome.context_missing;
+        self.flaws.missing = self.flaws.missing.or(outcome.missing);
         self.after_value = true;
         self
     }

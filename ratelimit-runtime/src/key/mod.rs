@@ -51,16 +51,27 @@ pub struct Key {
     flaws: Flaws,
 }
 
+/// What a key says of a request, and has not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// The request itself, or its path or method.
+    Context,
+    /// The client's address.
+    ClientIp,
+    /// Whether some route matches, and which.
+    Route,
+}
+
 /// What keeps a key from being decided.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Flaws {
     empty: bool,
     needs_secret: bool,
-    needs_context: bool,
+    missing: Option<Missing>,
 }
 
 impl Flaws {
-    const NONE: Self = Self { empty: false, needs_secret: false, needs_context: false };
+    const NONE: Self = Self { empty: false, needs_secret: false, missing: None };
 }
 
 impl Key {
@@ -114,7 +125,13 @@ impl Key {
     /// either.
     #[inline]
     pub fn needs_context(&self) -> bool {
-        self.flaws.needs_context
+        self.flaws.missing.is_some()
+    }
+
+    /// What of a request was not there.
+    #[inline]
+    pub(crate) fn missing(&self) -> Option<Missing> {
+        self.flaws.missing
     }
 }
 

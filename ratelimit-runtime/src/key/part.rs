@@ -10,6 +10,7 @@ use std::num::{
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::Missing;
 use super::escape::Kind;
 use super::mark::{self, Piece};
 use super::shorten::Bounded;
@@ -59,14 +60,14 @@ pub struct KeyWriter<'k> {
     secret: Option<&'k [u8]>,
     wrote: bool,
     secret_missing: bool,
-    context_missing: bool,
+    missing: Option<Missing>,
 }
 
 /// How writing a value went.
 pub(super) struct Outcome {
     pub(super) wrote: bool,
     pub(super) secret_missing: bool,
-    pub(super) context_missing: bool,
+    pub(super) missing: Option<Missing>,
 }
 
 enum Out<'k> {
@@ -88,13 +89,7 @@ enum Addresses {
 impl<'k> KeyWriter<'k> {
     #[inline]
     pub(super) fn of_key(key: &'k mut Bounded, secret: Option<&'k [u8]>) -> Self {
-        Self {
-            out: Out::Key(key),
-            secret,
-            wrote: false,
-            secret_missing: false,
-            context_missing: false,
-        }
+        Self { out: Out::Key(key), secret, wrote: false, secret_missing: false, missing: None }
     }
 
     /// Appends text, escaped as needed.
@@ -144,7 +139,7 @@ impl<'k> KeyWriter<'k> {
         value.append_to(self);
         let wrote = self.wrote;
         self.wrote |= before;
-        wrote || self.secret_missing || self.context_missing
+        wrote || self.secret_missing || self.missing.is_some()
     }
 
     /// The value's text as it is, for a function of the key language.
@@ -166,11 +161,11 @@ impl<'k> KeyWriter<'k> {
             secret: self.secret,
             wrote: false,
             secret_missing: false,
-            context_missing: false,
+            missing: None,
         };
         value.append_to(&mut plain);
         self.secret_missing |= plain.secret_missing;
-        self.context_missing |= plain.context_missing;
+        self.missing = self.missing.or(plain.missing);
         text
     }
 
@@ -188,9 +183,9 @@ impl<'k> KeyWriter<'k> {
         self.secret_missing = true;
     }
 
-    /// There is no request, of which the value is a part.
-    pub(crate) fn miss_context(&mut self) {
-        self.context_missing = true;
+    /// The value is a part of a request, of which this is not there.
+    pub(crate) fn miss(&mut self, missing: Missing) {
+        self.missing.get_or_insert(missing);
     }
 
     /// Appends bytes: text as it is, and what is no UTF-8 byte by byte.
@@ -211,8 +206,8 @@ impl<'k> KeyWriter<'k> {
     /// Whether anything was written, and what was missing.
     #[inline]
     pub(super) fn outcome(self) -> Outcome {
-        let Self { wrote, secret_missing, context_missing, .. } = self;
-        Outcome { wrote, secret_missing, context_missing }
+        let Self { wrote, secret_missing, missing, .. } = self;
+        Outcome { wrote, secret_missing, missing }
     }
 }
 

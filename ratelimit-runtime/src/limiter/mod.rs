@@ -32,7 +32,7 @@ use crate::context::Context;
 use crate::decision::{self, Decision, Degraded};
 use crate::driver;
 use crate::error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
-use crate::key::Key;
+use crate::key::{Key, Missing};
 use crate::rule::{Check, Mode, OnError, Rule};
 use crate::store::{Answers, Charges, Store};
 use crate::telemetry;
@@ -514,8 +514,12 @@ fn judge(check: &Check<'_>) -> Result<(), Mistake> {
     let (rule, key) = (check.rule(), check.key());
     let name = || rule.name().to_owned();
     let group = check.group();
-    if key.needs_context() || group.is_some_and(Key::needs_context) {
-        return Err(Mistake::NoContext { rule: name() });
+    if let Some(missing) = key.missing().or_else(|| group.and_then(Key::missing)) {
+        return Err(match missing {
+            Missing::Context => Mistake::NoContext { rule: name() },
+            Missing::ClientIp => Mistake::NoClientIp { rule: name() },
+            Missing::Route => Mistake::NoRoute { rule: name() },
+        });
     }
     // Before the empty value that stands where the hash is missing.
     if key.needs_secret() || group.is_some_and(Key::needs_secret) {

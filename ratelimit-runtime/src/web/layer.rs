@@ -1,5 +1,6 @@
 //! [`RateLimitLayer`]: what a service's requests are told of, and what its responses tell.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
@@ -59,6 +60,7 @@ pub(crate) struct Settings {
     user: Option<Told<String>>,
     tenant: Option<Told<String>>,
     device: Option<Told<String>>,
+    route: Option<Told<String>>,
     answers: Option<ErrorResponses>,
     grpc: Option<Is>,
     fields: Vec<Fields>,
@@ -88,6 +90,7 @@ impl RateLimitLayer {
             user: None,
             tenant: None,
             device: None,
+            route: None,
             answers: None,
             grpc: None,
             fields: vec![Fields::Draft11],
@@ -139,6 +142,24 @@ impl RateLimitLayer {
         device: impl Fn(&RequestInfo<'_>) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.with(|settings| settings.device = Some(Arc::new(device)))
+    }
+
+    /// Which route serves a request: `@route`. `None`: none does, and it is
+    /// [`unmatched`](Context::UNMATCHED). Without this it is what the [framework says](RequestInfo::route).
+    ///
+    /// ```
+    /// # use ratelimit_runtime::RateLimitLayer;
+    /// // For gRPC, where a route is a path. Only paths that there are: clients invent others.
+    /// let layer = RateLimitLayer::new().route(|request| {
+    ///     let methods = ["/shop.Orders/Place", "/shop.Orders/Cancel"];
+    ///     methods.into_iter().find(|path| *path == request.path()).map(str::to_owned)
+    /// });
+    /// ```
+    pub fn route(
+        self,
+        route: impl Fn(&RequestInfo<'_>) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|settings| settings.route = Some(Arc::new(route)))
     }
 
     /// What the body of an answer is when a request is not admitted; else a problem document.
@@ -195,15 +216,16 @@ impl Settings {
     /// What is known of a request, by itself and by the layer around this one.
     pub(crate) fn context(&self, request: &RequestInfo<'_>, outer: Option<Context>) -> Context {
         let is_outermost = outer.is_none();
-        let mut context = match outer {
+        let route = self.route_of(request);
+        let mut context = if let Some(outer) = outer {
             // A router may have cut the path, and whoever rewrites the method knows why.
-            Some(outer) => {
-                let known = outer.method().zip(outer.path());
-                let (method, path) = known.unwrap_or((request.method(), request.path()));
-                let head = request.head(method, path);
-                ContextBuilder::inside(outer).head(head)
-            }
-            None => Context::builder().head(request.head(request.method(), request.path())),
+            let known = outer.method().zip(outer.path());
+            let (method, path) = known.unwrap_or((request.method(), request.path()));
+            let head = request.head(method, path, route.as_deref().or(outer.route()));
+            ContextBuilder::inside(outer).head(head)
+        } else {
+            let head = request.head(request.method(), request.path(), route.as_deref());
+            Context::builder().head(head)
         };
         if is_outermost && self.tells() {
             context = context.telling();
@@ -230,17 +252,27 @@ impl Settings {
         context.build()
     }
 
+    fn route_of<'r>(&self, request: &RequestInfo<'r>) -> Option<Cow<'r, str>> {
+        let Some(route) = &self.route else { return request.route() };
+        Some(route(request).map_or(Cow::Borrowed(Context::UNMATCHED), Cow::Owned))
+    }
+
     fn find_client(&self, request: &RequestInfo<'_>, context: ContextBuilder) -> ContextBuilder {
         let peer = match &self.peer {
             Some(peer) => peer(request),
             None => request.peer(),
         };
-        let Some(peer) = peer else { return context };
-        let (ip, bits) = match &self.client_ip {
-            Some(how) => (how.find(peer, request.headers(how.header())), how.bits()),
-            None => (OF_PEER.find(peer, []), OF_PEER.bits()),
+        let how = self.client_ip.as_ref().unwrap_or(&OF_PEER);
+        let values = request.headers(how.header());
+        let found = match peer {
+            Some(peer) => Some(how.find(peer, values)),
+            None => how.find_without_peer(values),
         };
-        context.ip_within(ip, bits)
+        // None: a key with `@ip` says what is to be set.
+        match found {
+            Some(ip) => context.ip_within(ip, how.bits()),
+            None => context,
+        }
     }
 
     /// Whether there is something to decide before a handler is asked.

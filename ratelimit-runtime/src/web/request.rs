@@ -1,9 +1,12 @@
 //! [`RequestInfo`]: what a layer may look at.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 
+#[cfg(feature = "actix")]
+use crate::context::Context;
 use crate::context::Head;
 
 /// The head of a request, in whatever types the framework has it.
@@ -67,6 +70,22 @@ impl<'r> RequestInfo<'r> {
         }
     }
 
+    /// The template of the route that was matched, as the framework has it: `/users/{id}` of axum and of
+    /// actix-web, or [`Context::UNMATCHED`] where none is. `None` where nothing says: outside of a router of
+    /// axum, and in services that have no router.
+    ///
+    /// [`Context::UNMATCHED`]: crate::Context::UNMATCHED
+    pub fn route(&self) -> Option<Cow<'r, str>> {
+        match self.of {
+            Of::Http(http) => crate::frameworks::route(http.extensions).map(Cow::Borrowed),
+            #[cfg(feature = "actix")]
+            Of::Actix(request) => {
+                let template = request.match_pattern().map(Cow::Owned);
+                Some(template.unwrap_or(Cow::Borrowed(Context::UNMATCHED)))
+            }
+        }
+    }
+
     /// The method.
     pub fn method(&self) -> &'r str {
         match self.of {
@@ -95,20 +114,20 @@ impl<'r> RequestInfo<'r> {
     }
 
     /// A copy of what keys may ask for, with this method and path.
-    pub(crate) fn head(&self, method: &str, path: &str) -> Head {
+    pub(crate) fn head(&self, method: &str, path: &str, route: Option<&str>) -> Head {
         match self.of {
-            Of::Http(http) => copy(method, path, || {
+            Of::Http(http) => copy(method, path, route, || {
                 http.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
             }),
             #[cfg(feature = "actix")]
-            Of::Actix(request) => copy(method, path, || {
+            Of::Actix(request) => copy(method, path, route, || {
                 request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
             }),
         }
     }
 }
 
-fn copy<'h, I>(method: &str, path: &str, headers: impl Fn() -> I) -> Head
+fn copy<'h, I>(method: &str, path: &str, route: Option<&str>, headers: impl Fn() -> I) -> Head
 where
     I: Iterator<Item = (&'h str, &'h [u8])>,
 {
@@ -117,7 +136,7 @@ where
         count += 1;
         bytes += name.len() + value.len();
     }
-    let mut head = Head::with_room(count, bytes, method, path);
+    let mut head = Head::with_room(count, bytes, method, path, route);
     headers().for_each(|(name, value)| head.push(name, value));
     head
 }

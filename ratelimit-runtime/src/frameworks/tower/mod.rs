@@ -7,7 +7,7 @@ mod refusal;
 mod service;
 
 pub use self::future::RateLimitFuture;
-pub(crate) use self::path::of as path;
+pub(crate) use self::path::{of as path, route};
 pub(crate) use self::peer::of as peer;
 pub use self::refusal::RefusalBody;
 pub use self::service::RateLimitService;

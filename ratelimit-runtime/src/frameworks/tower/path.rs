@@ -11,3 +11,22 @@ pub(crate) fn of<'r>(uri: &'r Uri, extensions: &'r Extensions) -> &'r str {
     let _ = extensions;
     uri.path()
 }
+
+/// The template of the route that a router of axum has matched, or that none has.
+pub(crate) fn route(extensions: &Extensions) -> Option<&str> {
+    #[cfg(feature = "axum")]
+    {
+        use axum::extract::{MatchedPath, OriginalUri};
+
+        if let Some(matched) = extensions.get::<MatchedPath>() {
+            return Some(matched.as_str());
+        }
+        // A router leaves this with whatever it looks at.
+        extensions.get::<OriginalUri>().map(|_| crate::context::Context::UNMATCHED)
+    }
+    #[cfg(not(feature = "axum"))]
+    {
+        let _ = extensions;
+        None
+    }
+}

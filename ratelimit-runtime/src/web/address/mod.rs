@@ -88,6 +88,9 @@ impl ClientIp {
 
     /// Behind so many proxies, one after the other, whatever their addresses are: the peer is the
     /// last of them. Only right if nobody can reach the service past them: who can is believed as well.
+    ///
+    /// The peer needs no address, so this is for a service behind a Unix socket too. A request for which the
+    /// header says nothing has no client's address there, and `@ip` is a mistake.
     pub fn behind_hops(proxies: usize) -> Self {
         Self::new(if proxies == 0 { Trust::Nobody } else { Trust::Hops(proxies) })
     }
@@ -160,28 +163,45 @@ impl ClientIp {
     /// The client's address, from that of the peer and the values of the [header](Self::header), in
     /// their order.
     pub fn find<'h>(&self, peer: IpAddr, values: impl IntoIterator<Item = &'h [u8]>) -> IpAddr {
-        let found = self.canonical(self.walk(peer, values));
+        if matches!(self.trust, Trust::Nobody) || !self.trusts(peer, 0) {
+            return self.found(peer);
+        }
+        self.found(self.walk(values).unwrap_or(peer))
+    }
+
+    /// The client's address where the peer has none, as behind a Unix socket. Proxies that are counted, or whoever
+    /// is believed, need none. `None`: there is nobody whom the header could be believed, or it says nothing.
+    pub(crate) fn find_without_peer<'h>(
+        &self,
+        values: impl IntoIterator<Item = &'h [u8]>,
+    ) -> Option<IpAddr> {
+        match self.trust {
+            Trust::Nobody | Trust::Networks(_) => None,
+            Trust::Hops(_) | Trust::Everybody => self.walk(values).map(|found| self.found(found)),
+        }
+    }
+
+    /// One form of an address that was found.
+    fn found(&self, written: IpAddr) -> IpAddr {
+        let found = self.canonical(written);
         self.hint.look(found, matches!(self.trust, Trust::Nobody));
         found
     }
 
-    /// The client's address as it was written.
-    fn walk<'h>(&self, peer: IpAddr, values: impl IntoIterator<Item = &'h [u8]>) -> IpAddr {
-        if matches!(self.trust, Trust::Nobody) || !self.trusts(peer, 0) {
-            return peer;
-        }
+    /// What the header says to a peer that is trusted: the client's address as it was written.
+    fn walk<'h>(&self, values: impl IntoIterator<Item = &'h [u8]>) -> Option<IpAddr> {
         let hops = match self.source {
             Source::XForwardedFor => parse::list(values, MAX_PROXIES),
             Source::Forwarded => forwarded::list(values, MAX_PROXIES),
         };
         if let Trust::Everybody = self.trust {
-            return hops.into_iter().flatten().last().unwrap_or(peer);
+            return hops.into_iter().flatten().last();
         }
-        let mut last = peer;
+        let mut last = None;
         for (n, hop) in hops.into_iter().enumerate() {
             // What is no address cannot be walked past: whoever wrote it is the end of the way.
             let Some(address) = hop else { break };
-            last = address;
+            last = Some(address);
             if !self.trusts(address, n + 1) {
                 break;
             }
@@ -316,6 +336,28 @@ mod tests {
         ] {
             assert_eq!(find(&peer, written, &[]), address, "{written}");
             assert_eq!(find(&behind_ten(), "10.0.0.5", &[written]), address, "{written}");
+        }
+    }
+
+    #[test]
+    fn b136_counted_proxies_need_no_peer() {
+        let find = |how: &ClientIp, values: &[&str]| {
+            let values = values.iter().map(|value| value.as_bytes());
+            how.find_without_peer(values).map(|found| found.to_string())
+        };
+        let one = ClientIp::behind_hops(1);
+        assert_eq!(find(&one, &["9.9.9.9, 203.0.113.1"]).as_deref(), Some("203.0.113.1"));
+        assert_eq!(find(&one, &["::ffff:203.0.113.1"]).as_deref(), Some("203.0.113.1"));
+        let two = ClientIp::behind_hops(2);
+        assert_eq!(find(&two, &["203.0.113.1, 10.0.0.1"]).as_deref(), Some("203.0.113.1"));
+        // As far as the header goes.
+        assert_eq!(find(&two, &["203.0.113.1"]).as_deref(), Some("203.0.113.1"));
+        for nothing in [&[][..], &[""], &["unknown"], &["203.0.113.1, unknown"]] {
+            assert_eq!(find(&one, nothing), None, "{nothing:?}");
+        }
+        // Without a peer nobody is trusted by address.
+        for how in [behind_ten(), ClientIp::of_peer(), ClientIp::behind_hops(0)] {
+            assert_eq!(find(&how, &["203.0.113.1"]), None);
         }
     }
 
