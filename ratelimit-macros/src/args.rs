@@ -1,13 +1,16 @@
 //! The arguments of one `#[rate_limit(..)]`, as written: names and values, each argument once.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, Ident, Token};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, Member, Token};
 
 use crate::error::{Errors, error, error_at};
 use crate::message::{Message, messages};
-use crate::symbol::{Arg, listed};
+use crate::quantity::unwrapped;
+use crate::symbol::{Algo, Arg, listed, meant_by};
+use crate::words;
 
 messages! {
     not_an_argument() = "expected an argument, like `key = \"phone\"` or `capacity = 20`";
@@ -16,8 +19,13 @@ messages! {
     comma_missing() = "a comma is missing between two arguments";
     given_twice(arg) = "`{arg}` is given twice: remove one";
     unknown_argument(name, names) = "unknown argument `{name}`: there are {names}";
-    unknown_argument_like(name, near, names) =
-        "unknown argument `{name}`, did you mean `{near}`? there are {names}";
+    unknown_argument_like(name, near) = "unknown argument `{name}`: did you mean {near}?";
+    unknown_argument_instead(name, instead) = "unknown argument `{name}`: {instead}";
+    several_parts(key, part) =
+        "unknown argument `{part}`: a key of several parts is a list, `key = [{key}, {part}]`";
+    key_language(found, arg, example) =
+        "`{found}` belongs to the key language: quotes go around the whole key, as in \
+         `{arg} = \"{example}\"`";
 }
 
 /// The arguments of one attribute.
@@ -27,8 +35,11 @@ pub(crate) struct Args {
     tokens: TokenStream,
     /// Where an error goes when nothing was written.
     place: Span,
-    /// Arguments that were given in a form that could not be read: they are not missing.
+    /// Arguments that were given in a form that could not be read, or by another name: they are
+    /// not missing.
     misread: Vec<Arg>,
+    /// The value of `algo`, if it was given by another name.
+    misnamed_algo: Option<Expr>,
     /// Whether all of it could be read, if only to find that it is wrong.
     was_read: bool,
 }
@@ -50,6 +61,7 @@ impl Args {
             tokens: tokens.clone(),
             place,
             misread: Vec::new(),
+            misnamed_algo: None,
             was_read: true,
         };
         let parsed = (|input: ParseStream<'_>| {
@@ -75,12 +87,17 @@ impl Args {
         self.given.iter()
     }
 
-    /// Whether the argument was given in a form that could not be read, which was reported.
-    pub(crate) fn was_misread(&self, arg: Arg) -> bool {
-        self.misread.contains(&arg)
+    /// What was given in a form that could not be read, or by another name, which was reported.
+    pub(crate) fn misread(&self) -> &[Arg] {
+        &self.misread
     }
 
-    /// Whether every argument has a name at least: only then can one be missing.
+    /// The value of `algo`, if it was given by another name, which was reported.
+    pub(crate) const fn misnamed_algo(&self) -> Option<&Expr> {
+        self.misnamed_algo.as_ref()
+    }
+
+    /// Whether it is clear what each argument was meant to be: only then can one be missing.
     pub(crate) const fn was_read(&self) -> bool {
         self.was_read
     }
@@ -95,20 +112,32 @@ impl Args {
     }
 
     fn parse_one(&mut self, input: ParseStream<'_>, errors: &mut Errors) {
-        let start = input.fork();
-        match parse_argument(input) {
-            Ok((name, value)) => self.add(name, value, errors),
-            Err(error) => {
-                let name = start.call(Ident::parse_any).ok().map(|name| name.to_string());
-                match name.and_then(|name| Arg::find(&name)) {
-                    Some(arg) => self.misread.push(arg),
-                    None => self.was_read = false,
+        let name = input.fork().call(Ident::parse_any).ok();
+        match (parse_argument(input), name) {
+            (Ok((name, value)), _) => self.add(name, value, errors),
+            (Err(mistake), name) => {
+                let arg = name.as_ref().and_then(|name| Arg::find(&name.to_string()));
+                match (mistake, name, arg) {
+                    (mistake, _, Some(arg)) => {
+                        self.misread.push(arg);
+                        errors.push(mistake.into_error());
+                    }
+                    // The name is the mistake, whatever follows it.
+                    (Mistake::NoValue(_), Some(name), None) => self.unknown(&name, None, errors),
+                    (mistake, ..) => {
+                        self.was_read = false;
+                        errors.push(mistake.into_error());
+                    }
                 }
-                errors.push(error);
                 skip_to_comma(input);
             }
         }
         if input.is_empty() {
+            return;
+        }
+        if input.peek(Token![;]) {
+            errors.at_span(input.span(), comma_missing());
+            let _: syn::Result<Token![;]> = input.parse();
             return;
         }
         if !input.peek(Token![,]) {
@@ -123,17 +152,9 @@ impl Args {
     }
 
     fn add(&mut self, name: Ident, value: Expr, errors: &mut Errors) {
-        let word = name.to_string();
+        let word = name.unraw().to_string();
         let Some(arg) = Arg::find(&word) else {
-            let names = listed(Arg::names(), "and");
-            let message = match Arg::meant_by(&word) {
-                Some(near) => {
-                    self.misread.extend(Arg::find(near));
-                    unknown_argument_like(word, near, names)
-                }
-                None => unknown_argument(word, names),
-            };
-            errors.at(name, message);
+            self.unknown(&name, Some(value), errors);
             return;
         };
         if self.get(arg).is_some() {
@@ -142,25 +163,123 @@ impl Args {
         }
         self.given.push(Given { arg, name, value });
     }
+
+    /// A name that is none of ours, and what was meant by it.
+    fn unknown(&mut self, name: &Ident, value: Option<Expr>, errors: &mut Errors) {
+        let word = name.unraw().to_string();
+        let foreign = words::argument(&word);
+        let near = Arg::near(&word);
+        let args = match (near, &foreign) {
+            (_, Some(foreign)) => foreign.args,
+            (Some(near), None) => &[near][..],
+            (None, None) => &[],
+        };
+        let before = self.given.last().filter(|given| given.arg == Arg::Key && value.is_none());
+        let algo = value.as_ref().filter(|_| args == [Arg::Algo]).and_then(last_word);
+        let algo = algo.and_then(|algo| meant_by(Arg::Algo, &algo, Algo::names()));
+        let message = match (foreign.as_ref(), near, before) {
+            _ if algo.is_some() => unknown_argument_instead(
+                &word,
+                format!("write `algo = {}`", algo.unwrap_or_default()),
+            ),
+            (Some(words::Foreign { instead, .. }), ..) if !instead.is_empty() => {
+                unknown_argument_instead(&word, instead)
+            }
+            (Some(_), ..) | (_, Some(_), _) => {
+                unknown_argument_like(&word, listed(args.iter().map(|arg| arg.name()), "or"))
+            }
+            (.., Some(key)) if is_short(&key.value) => {
+                several_parts(key.value.to_token_stream(), &word)
+            }
+            _ => {
+                self.was_read = false;
+                unknown_argument(&word, listed(Arg::names(), "and"))
+            }
+        };
+        if args == [Arg::Algo] {
+            self.misnamed_algo = value;
+        }
+        self.misread.extend(args);
+        errors.at(name, message);
+    }
+}
+
+/// A name or a field, which reads well in a message.
+fn is_short(value: &Expr) -> bool {
+    matches!(value, Expr::Path(_) | Expr::Field(_))
+}
+
+/// Why an argument could not be read.
+enum Mistake {
+    /// There is a name and no `=` with a value.
+    NoValue(syn::Error),
+    Other(syn::Error),
+}
+
+impl Mistake {
+    fn into_error(self) -> syn::Error {
+        match self {
+            Self::NoValue(error) | Self::Other(error) => error,
+        }
+    }
+}
+
+impl From<syn::Error> for Mistake {
+    fn from(error: syn::Error) -> Self {
+        Self::Other(error)
+    }
 }
 
 /// `name = value`.
-fn parse_argument(input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {
+fn parse_argument(input: ParseStream<'_>) -> Result<(Ident, Expr), Mistake> {
     if !input.peek(Ident::peek_any) {
-        return Err(error(input.span(), not_an_argument()));
+        return Err(error(input.span(), not_an_argument()).into());
     }
     let name = input.call(Ident::parse_any)?;
     if input.is_empty() || input.peek(Token![,]) {
-        return Err(error(name.span(), no_value(&name)));
+        return Err(Mistake::NoValue(error(name.span(), no_value(&name))));
     }
-    if !input.peek(Token![=]) || input.peek(Token![==]) {
-        return Err(error(input.span(), equals_missing(&name)));
+    if !input.peek(Token![=]) || input.peek(Token![==]) || input.peek(Token![=>]) {
+        return Err(Mistake::NoValue(error(input.span(), equals_missing(&name))));
     }
     input.parse::<Token![=]>()?;
     if input.is_empty() || input.peek(Token![,]) {
-        return Err(error(name.span(), no_value(&name)));
+        return Err(Mistake::NoValue(error(name.span(), no_value(&name))));
+    }
+    if let Some(error) = key_language_outside(&name, input) {
+        return Err(error.into());
     }
     Ok((name, input.parse()?))
+}
+
+/// `#phone`, `@ip` or `?:` in a key without quotes. In Rust none of them begins or joins a value.
+fn key_language_outside(name: &Ident, input: ParseStream<'_>) -> Option<syn::Error> {
+    if !["key", "group"].iter().any(|arg| name == arg) {
+        return None;
+    }
+    let ahead = input.fork();
+    let mut after_question = None;
+    while !ahead.is_empty() && !ahead.peek(Token![,]) {
+        let token: TokenTree = ahead.parse().ok()?;
+        let sign = match &token {
+            TokenTree::Punct(punct) => punct.as_char(),
+            _ => ' ',
+        };
+        match (sign, after_question) {
+            ('#' | '@', _) => {
+                let word = ahead.call(Ident::parse_any).ok();
+                let written =
+                    format!("{sign}{}", word.map(|word| word.to_string()).unwrap_or_default());
+                return Some(error(token.span(), key_language(&written, name, &written)));
+            }
+            (':', Some(question)) => {
+                return Some(error(question, key_language("?:", name, "user ?: 'anonymous'")));
+            }
+            _ => {}
+        }
+        after_question = (sign == '?').then(|| token.span());
+    }
+    None
 }
 
 fn starts_argument(input: ParseStream<'_>) -> bool {
@@ -168,10 +287,34 @@ fn starts_argument(input: ParseStream<'_>) -> bool {
 }
 
 fn skip_to_comma(input: ParseStream<'_>) {
-    while !input.is_empty() && !input.peek(Token![,]) {
+    while !input.is_empty() && !input.peek(Token![,]) && !input.peek(Token![;]) {
         if input.parse::<TokenTree>().is_err() {
             return;
         }
+    }
+}
+
+/// The last word of a value, `fixed_window` of `Algo.fixed_window`.
+pub(crate) fn last_word(value: &Expr) -> Option<String> {
+    match unwrapped(value) {
+        Expr::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
+        Expr::Field(field) => match &field.member {
+            Member::Named(name) => Some(name.to_string()),
+            Member::Unnamed(_) => None,
+        },
+        Expr::Lit(ExprLit { lit: Lit::Bool(word), .. }) => Some(word.value.to_string()),
+        value => text(value).map(LitStr::value),
+    }
+}
+
+/// A string literal.
+pub(crate) fn text(value: &Expr) -> Option<&LitStr> {
+    match unwrapped(value) {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -2,9 +2,10 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Expr, Lit, LitStr, Path, Type};
+use syn::ext::IdentExt;
+use syn::{Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Path, Type};
 
-use crate::args::{Args, Given};
+use crate::args::{Args, Given, last_word, text};
 use crate::error::{Errors, error_at};
 use crate::expand;
 use crate::flow;
@@ -12,25 +13,36 @@ use crate::function::{Function, Scope};
 use crate::key;
 use crate::message::messages;
 use crate::quantity::{self, Known, MAX_LOG, Number, unwrapped};
-use crate::symbol::{Algo, Arg, FIELDS, MODES, ON_ERRORS, listed, nearest};
+use crate::symbol::{Algo, Arg, FIELDS, MODES, ON_ERRORS, listed, meant_by};
+use crate::words;
 
 messages! {
     not_one_word(arg, values) = "`{arg}` takes one of {values}";
+    one_word_like(arg, near) = "`{arg}` takes one word: write `{arg} = {near}`";
     unknown_word(arg, word, values) = "`{arg}` cannot be `{word}`: there are {values}";
     unknown_word_like(arg, word, near, values) =
         "`{arg}` cannot be `{word}`, did you mean `{near}`? there are {values}";
+    unknown_word_instead(arg, word, instead) = "`{arg}` cannot be `{word}`: {instead}";
     missing(algo, numbers) = "`{algo}` needs {numbers}";
     missing_by_default(algo, numbers) = "`{algo}`, the default `algo`, needs {numbers}";
-    not_taken(algo, arg, numbers) = "`{algo}` does not take `{arg}`: it takes {numbers}";
+    not_taken(algo, args, numbers) = "`{algo}` does not take {args}: it takes {numbers}";
+    not_beside(arg, other, instead) =
+        "`{arg}` does not go with `{other}`: beside `{other}`, write {instead}";
     not_taken_by_default(algo, arg, other, others) =
         "`{algo}`, the default `algo`, does not take `{arg}`: write `algo = {other}`{others}";
     cost_above(cost, arg, limit) =
         "a cost of {cost} is more than the `{arg}` of {limit}: no call would ever pass";
     not_text(arg) = "`{arg}` takes a text in quotes";
+    name_differs(written, arg, instead) =
+        "`{written}` is text here, and a `{arg}` is one for all calls: what differs stands in the \
+         key, as in `key = \"{instead}\"`";
     no_name(arg) = "`{arg}` is empty: write one, or leave it out";
     long_name(arg) = "`{arg}` can be 128 bytes at most";
     not_a_path() = "`crate` takes the path of the crate, like `crate = ::my_limits`";
     not_a_handler(arg) = "a closure in `{arg}` takes one argument, the error: write `|error| ..`";
+    function_not_called(name, arg) =
+        "`{name}` is a function here: call it with what it takes, such as the error, \
+         `{arg} = |error| {name}(error)`";
     wait_without_line() =
         "`wait` waits in the line of a leaky bucket, and no rule here has one: \
          write `algo = leaky_bucket`, or remove `wait`";
@@ -140,9 +152,10 @@ impl<'a> Reader<'a> {
         if let (Some(given), false, true) = (wait, has_line, self.errors.is_empty()) {
             self.errors.at(&given.name, wait_without_line());
         }
-        let on_limited = self.handler(Arg::OnLimited);
-        let on_unavailable = self.handler(Arg::OnUnavailable);
-        if on_limited.is_none() {
+        let on_limited = self.handler(Arg::OnLimited, function);
+        let on_unavailable = self.handler(Arg::OnUnavailable, function);
+        if self.args.get(Arg::OnLimited).is_none() && !self.args.misread().contains(&Arg::OnLimited)
+        {
             self.can_refuse(function);
         }
         Limits {
@@ -190,56 +203,101 @@ impl<'a> Reader<'a> {
 
     /// The algorithm; `None` when there is no telling.
     fn algo(&mut self) -> Option<Algo> {
-        let Some(given) = self.args.get(Arg::Algo) else { return Some(Algo::TokenBucket) };
+        let Some(given) = self.args.get(Arg::Algo) else {
+            if !self.args.misread().contains(&Arg::Algo) {
+                return Some(Algo::TokenBucket);
+            }
+            let word = last_word(self.args.misnamed_algo()?)?;
+            return meant_by(Arg::Algo, &word, Algo::names()).and_then(Algo::find);
+        };
         let word = self.word(given, Algo::names())?;
         let algo = Algo::find(&word);
         if algo.is_none() {
-            let near = Algo::meant_by(&word);
-            self.unknown_word(given, &word, near, Algo::names());
+            self.unknown_word(given, &word, Algo::names());
         }
         algo
     }
 
     /// The numbers of the algorithm: all that it needs, none that it does not take.
     fn numbers(&mut self, algo: Algo) -> Vec<(Arg, Number)> {
-        let written = self.args.get(Arg::Algo);
-        let foreign: Vec<&Given> = self
-            .args
-            .iter()
-            .filter(|given| given.arg.quantity().is_some() && !algo.takes().contains(&given.arg))
-            .collect();
-        if let (None, Some(first)) = (written, foreign.first()) {
-            // One mistake, the algorithm that was not written, and not one for each number.
-            let mut taking = Algo::taking(first.arg);
-            let other = taking.next().unwrap_or_default();
-            let others: Vec<String> = taking.map(|algo| format!(" or `{algo}`")).collect();
-            let others = others.concat();
-            let message = not_taken_by_default(algo.name(), &first.name, other, others);
-            self.errors.at(&first.name, message);
-            return Vec::new();
-        }
-        let takes = algo.takes().iter().map(|arg| arg.name());
-        for given in &foreign {
-            let takes = listed(takes.clone(), "and");
-            self.errors.at(&given.name, not_taken(algo.name(), &given.name, takes));
+        let is_foreign = |arg: &Arg| arg.quantity().is_some() && !algo.takes().contains(arg);
+        let foreign: Vec<&Given> =
+            self.args.iter().filter(|given| is_foreign(&given.arg)).collect();
+        if let Some(first) = foreign.first() {
+            // One mistake, and not one for each number, nor another for what is missing then.
+            let error = self.foreign_numbers(algo, first, &foreign);
+            self.errors.push(error);
+            if self.args.get(Arg::Algo).is_none() {
+                return Vec::new();
+            }
         }
         let missing_numbers: Vec<&str> = algo
             .needs()
             .iter()
-            .filter(|arg| self.args.get(**arg).is_none() && !self.args.was_misread(**arg))
+            .filter(|arg| self.args.get(**arg).is_none() && !self.args.misread().contains(arg))
             .map(|arg| arg.name())
             .collect();
-        // What has to go makes room for what is missing, and says what that is.
-        let is_complete = foreign.is_empty() && self.args.was_read();
-        if is_complete && !missing_numbers.is_empty() {
+        let is_clear = foreign.is_empty()
+            && self.args.was_read()
+            && !self.args.misread().iter().any(is_foreign)
+            && !self.has_rate_as_count();
+        if is_clear && !missing_numbers.is_empty() {
             let numbers = listed(missing_numbers.into_iter(), "and");
-            let error = match written {
+            let error = match self.args.get(Arg::Algo) {
                 Some(given) => error_at(&given.value, missing(algo.name(), numbers)),
                 None => self.args.error(missing_by_default(algo.name(), numbers)),
             };
             self.errors.push(error);
         }
         algo.takes().iter().filter_map(|arg| Some((*arg, self.number_of(algo, *arg)?))).collect()
+    }
+
+    /// What is wrong with numbers that the algorithm does not take; `first` is the first of them.
+    fn foreign_numbers(&self, algo: Algo, first: &Given, foreign: &[&Given]) -> syn::Error {
+        let is_given = |arg: Arg| self.args.get(arg).is_some();
+        let is_written = is_given(Arg::Algo) || self.args.misread().contains(&Arg::Algo);
+        let all = || listed(foreign.iter().map(|given| given.arg.name()), "and");
+        let takes = || listed(algo.takes().iter().map(|arg| arg.name()), "and");
+        let find = |arg: Arg| foreign.iter().find(|given| given.arg == arg);
+        let rate = [Arg::Refill, Arg::Leak].into_iter().find(|rate| is_given(*rate));
+        // Whoever writes the numbers of two algorithms has one of them wrong.
+        let pair = match (find(Arg::Limit), find(Arg::Window), rate) {
+            _ if is_written => None,
+            (Some(limit), None, Some(rate)) if !is_given(Arg::Capacity) => {
+                Some((limit, rate, "`capacity`".to_owned()))
+            }
+            (None, Some(window), None) if is_given(Arg::Capacity) => {
+                let instead = "`refill`, or write `algo = fixed_window` and `limit`".to_owned();
+                Some((window, Arg::Capacity, instead))
+            }
+            _ => None,
+        };
+        if let Some((wrong, other, instead)) = pair {
+            return error_at(&wrong.name, not_beside(&wrong.name, other.name(), instead));
+        }
+        let needs_more = Algo::taking(first.arg).all(|other| {
+            let takes = |given: &Given| {
+                given.arg.quantity().is_none()
+                    || Algo::find(other).is_some_and(|algo| algo.takes().contains(&given.arg))
+            };
+            !self.args.iter().all(takes)
+        });
+        if is_written || needs_more {
+            return error_at(&first.name, not_taken(algo.name(), all(), takes()));
+        }
+        let mut taking = Algo::taking(first.arg);
+        let other = taking.next().unwrap_or_default();
+        let others: Vec<String> = taking.map(|algo| format!(" or `{algo}`")).collect();
+        let message = not_taken_by_default(algo.name(), &first.name, other, others.concat());
+        error_at(&first.name, message)
+    }
+
+    /// `limit = "1000/min"`: the text holds the time as well, and the error about it says so.
+    fn has_rate_as_count(&self) -> bool {
+        [Arg::Capacity, Arg::Limit].into_iter().any(|arg| {
+            let text = self.args.get(arg).and_then(|given| text(&given.value));
+            text.is_some_and(|text| text.value().contains('/'))
+        })
     }
 
     fn number_of(&mut self, algo: Algo, arg: Arg) -> Option<Number> {
@@ -257,7 +315,7 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self, given: &'a Given, quantity: quantity::Quantity) -> Option<Number> {
-        let is_bound = |word: &str| self.scope.names.iter().any(|name| name.ident == word);
+        let is_bound = |word: &str| binds(self.scope, word);
         let number = quantity::read(given.arg.name(), quantity, &given.value, &is_bound);
         self.checked(given, number)
     }
@@ -278,7 +336,8 @@ impl<'a> Reader<'a> {
 
     fn cost(&mut self, numbers: &[(Arg, Number)]) -> Option<Number> {
         let given = self.args.get(Arg::Cost)?;
-        let cost = self.checked(given, quantity::read_cost(&given.value))?;
+        let is_bound = |word: &str| binds(self.scope, word);
+        let cost = self.checked(given, quantity::read_cost(&given.value, &is_bound))?;
         if let Number::Known(Known::Count(cost)) = cost {
             for (arg, number) in numbers {
                 let counts = matches!(arg, Arg::Capacity | Arg::Limit);
@@ -299,6 +358,14 @@ impl<'a> Reader<'a> {
             self.errors.at(&given.value, not_text(&given.name));
             return None;
         };
+        let arguments: Vec<String> =
+            self.scope.names.iter().map(|name| name.ident.unraw().to_string()).collect();
+        let names = key::placeholder::Names { arguments: &arguments, context: &key::CONTEXT };
+        if let Some(found) = names.placeholder(&name.value()) {
+            let written = name.value().get(found.at.clone()).unwrap_or_default().to_owned();
+            let at = found.at;
+            self.errors.in_key(name, at, &name_differs(written, arg.name(), found.name));
+        }
         match name.value().len() {
             0 => self.errors.at(name, no_name(arg.name())),
             1..=MAX_NAME => {}
@@ -314,23 +381,40 @@ impl<'a> Reader<'a> {
         match text(&given.value) {
             Some(literal) => {
                 let secret = expand::secret();
-                key::compile(literal, self.scope, self.krate, &secret, self.errors)
+                key::compile(arg.name(), literal, self.scope, self.krate, &secret, self.errors)
             }
-            None => key::compile_rust(&given.value, self.krate, self.errors),
+            None => {
+                key::compile_rust(arg.name(), &given.value, self.scope, self.krate, self.errors)
+            }
         }
     }
 
     /// An expression that is evaluated before the body and does not leave the function.
     fn expression(&mut self, arg: Arg) -> Option<Expr> {
         let given = self.args.get(arg)?;
+        if let Some(text) = text(&given.value) {
+            self.errors.at(text, quantity::rust_expected(arg.name(), text));
+            return None;
+        }
         flow::check(arg.name(), &given.value, self.errors);
         Some(given.value.clone())
     }
 
     /// What is returned instead of the body's value: it may do whatever the body may.
-    fn handler(&mut self, arg: Arg) -> Option<Expr> {
+    fn handler(&mut self, arg: Arg, function: &Function) -> Option<Expr> {
         let given = self.args.get(arg)?;
         match unwrapped(&given.value) {
+            Expr::Lit(ExprLit { lit: Lit::Str(name), .. })
+                if !returns_text(function) && syn::parse_str::<Ident>(&name.value()).is_ok() =>
+            {
+                self.errors.at(name, function_not_called(name.value(), arg.name()));
+                None
+            }
+            Expr::Path(path) if self.is_function(path, function) => {
+                let name = path.to_token_stream().to_string().replace(' ', "");
+                self.errors.at(path, function_not_called(name, arg.name()));
+                None
+            }
             Expr::Closure(closure) if closure.inputs.len() != 1 => {
                 let (begin, end) = (&closure.inputs_begin, &closure.inputs_end);
                 let parameters = &closure.inputs;
@@ -339,6 +423,19 @@ impl<'a> Reader<'a> {
             }
             _ => Some(given.value.clone()),
         }
+    }
+
+    /// Whether a value is the name of a function: it is in small letters, and no argument.
+    fn is_function(&self, path: &ExprPath, function: &Function) -> bool {
+        let Some(last) = path.path.segments.last() else { return false };
+        let is_small = last.ident.unraw().to_string().starts_with(|c: char| c.is_lowercase());
+        let is_bound = path
+            .path
+            .get_ident()
+            .is_some_and(|name| name == "self" || binds(self.scope, &name.to_string()));
+        let may_be_returned =
+            matches!(function.returned(), Some(Type::FnPtr(_) | Type::ImplTrait(_)));
+        is_small && !is_bound && !may_be_returned
     }
 
     fn one_of(
@@ -351,8 +448,7 @@ impl<'a> Reader<'a> {
         let word = self.word(given, words.clone())?;
         let variant = values.iter().find(|(known, _)| *known == word).map(|(_, variant)| *variant);
         if variant.is_none() {
-            let near = nearest(&word.to_lowercase(), words.clone());
-            self.unknown_word(given, &word, near, words);
+            self.unknown_word(given, &word, words);
         }
         variant
     }
@@ -367,8 +463,16 @@ impl<'a> Reader<'a> {
             Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
             value => text(value).map(LitStr::value),
         };
+        let values: Vec<&str> = values.collect();
         if word.is_none() {
-            self.errors.at(&given.value, not_one_word(&given.name, listed(values, "and")));
+            // `LimitAlgorithm.FIXED_WINDOW`, `Algo::FixedWindow`, `true`.
+            let last = last_word(&given.value);
+            let near = last.and_then(|last| meant_by(given.arg, &last, values.iter().copied()));
+            let message = match near {
+                Some(near) => one_word_like(&given.name, near),
+                None => not_one_word(&given.name, listed(values.into_iter(), "and")),
+            };
+            self.errors.at(&given.value, message);
         }
         word
     }
@@ -377,16 +481,23 @@ impl<'a> Reader<'a> {
         &mut self,
         given: &Given,
         word: &str,
-        near: Option<&str>,
-        values: impl Iterator<Item = &'static str>,
+        values: impl Iterator<Item = &'static str> + Clone,
     ) {
+        let instead = words::value(given.arg, word).filter(|(_, instead)| !instead.is_empty());
+        let near = meant_by(given.arg, word, values.clone());
         let values = listed(values, "and");
-        let message = match near {
-            Some(near) => unknown_word_like(&given.name, word, near, values),
-            None => unknown_word(&given.name, word, values),
+        let message = match (instead, near) {
+            (Some((_, instead)), _) => unknown_word_instead(&given.name, word, instead),
+            (None, Some(near)) => unknown_word_like(&given.name, word, near, values),
+            (None, None) => unknown_word(&given.name, word, values),
         };
         self.errors.at(&given.value, message);
     }
+}
+
+/// Whether a word is an argument of the function.
+fn binds(scope: &Scope<'_>, word: &str) -> bool {
+    scope.names.iter().any(|name| name.ident == word)
 }
 
 /// A rule that stands on the function twice would be charged twice, and two that differ could not
@@ -424,14 +535,15 @@ fn krate(args: &Args, errors: &mut Errors) -> Path {
     }
 }
 
-/// A string literal.
-fn text(value: &Expr) -> Option<&LitStr> {
-    match unwrapped(value) {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(text) => Some(text),
-            _ => None,
-        },
-        _ => None,
+/// Whether the function returns text, for which a literal can stand.
+fn returns_text(function: &Function) -> bool {
+    match function.returned() {
+        Some(Type::Reference(_) | Type::ImplTrait(_)) => true,
+        Some(Type::Path(path)) => {
+            let last = path.path.segments.last();
+            last.is_none_or(|last| last.ident != "Result" && last.ident != "Option")
+        }
+        _ => false,
     }
 }
 

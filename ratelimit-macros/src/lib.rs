@@ -6,6 +6,7 @@
 //! the entry point below works on `proc_macro2` and runs in unit tests.
 
 mod args;
+mod arithmetic;
 mod check;
 mod error;
 mod expand;
@@ -16,6 +17,7 @@ mod message;
 mod quantity;
 mod stack;
 mod symbol;
+mod words;
 
 #[cfg(test)]
 mod tests;

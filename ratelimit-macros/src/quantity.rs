@@ -8,9 +8,11 @@ use std::ops::Range;
 
 use syn::{Expr, Lit, LitFloat, LitInt, LitStr, UnOp};
 
+use crate::arithmetic::{self, gcd};
 use crate::error::{error, error_at, key_error};
 use crate::message::{Message, messages};
 use crate::symbol::{listed, nearest};
+use crate::words;
 
 messages! {
     zero(arg) = "`{arg}` is 0, and must be at least 1";
@@ -25,6 +27,14 @@ messages! {
     too_long(arg) = "`{arg}` can be 142 years (2^52 microseconds) at most";
     fraction(instead) = "there are no fractions here: write `{instead}`";
     fraction_of_count(arg) = "`{arg}` is a whole number";
+    rate_as_count(arg, count, other) =
+        "`{arg}` is a number alone: write `{arg} = {count}, {other}`";
+    rust_in_quotes(arg, value) =
+        "`{arg}` takes Rust, without quotes around it: write `{arg} = {value}`";
+    text_for_rust(arg) = "`{arg}` takes Rust over the function's arguments, and no text";
+    no_placeholders(arg, value) =
+        "`{value}` is text here: a number from a configuration is Rust without quotes, as in \
+         `{arg} = settings().{arg}`, or an override by the rule's name";
     quoted_count(arg, number) = "`{arg}` takes a number without quotes: write `{number}`";
     not_a_count(arg) = "`{arg}` takes a whole number, or an expression that gives one";
     not_a_rate(arg) =
@@ -37,6 +47,7 @@ messages! {
     unknown_unit(unit, units) = "unknown unit `{unit}`: there are {units}";
     unknown_unit_like(unit, near, units) =
         "unknown unit `{unit}`, did you mean `{near}`? there are {units}";
+    unknown_unit_instead(unit, instead) = "unknown unit `{unit}`: {instead}";
     negative_quantity() = "a rate or a duration cannot be negative";
     fraction_in_text() = "there are no fractions here: write a smaller unit, like `\"1500ms\"` for \
          1.5s, or a longer period, like `\"1/2s\"` for half a permit a second";
@@ -146,15 +157,7 @@ pub(crate) fn read(
         Expr::Lit(literal) => match (&literal.lit, quantity) {
             (Lit::Int(number), _) => read_int(arg, quantity, number)?,
             (Lit::Float(number), _) => return Err(read_float(arg, quantity, number)),
-            (Lit::Str(text), Quantity::Rate) => read_rate(arg, text)?,
-            (Lit::Str(text), Quantity::Duration) => read_duration(arg, text)?,
-            (Lit::Str(text), Quantity::Count | Quantity::Parts) => {
-                let number: String = text.value().split_whitespace().collect();
-                return Err(match number.replace('_', "").parse::<u64>() {
-                    Ok(_) => error_at(text, quoted_count(arg, number)),
-                    Err(_) => error_at(text, not_a_count(arg)),
-                });
-            }
+            (Lit::Str(text), _) => read_text(arg, quantity, text, is_bound)?,
             (other, _) => return Err(error_at(other, expected(arg, quantity))),
         },
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && is_number(&unary.expr) => {
@@ -164,6 +167,7 @@ pub(crate) fn read(
             if let Some(quoted) = needs_quotes(quantity, value, is_bound) {
                 return Err(error_at(value, quotes_missing(quoted)));
             }
+            arithmetic::check(arg, quantity, value)?;
             return Ok(Number::PerCall(value.clone()));
         }
     };
@@ -171,15 +175,83 @@ pub(crate) fn read(
 }
 
 /// Reads `cost`: any whole number, 0 included, which only looks.
-pub(crate) fn read_cost(value: &Expr) -> syn::Result<Number> {
+pub(crate) fn read_cost(value: &Expr, is_bound: &dyn Fn(&str) -> bool) -> syn::Result<Number> {
     let arg = "cost";
     match unwrapped(value) {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(number) if count_of(arg, number)? == 0 => Ok(Number::Known(Known::Count(0))),
-            _ => read(arg, Quantity::Count, value, &|_| true),
+            _ => read(arg, Quantity::Count, value, is_bound),
         },
-        _ => read(arg, Quantity::Count, value, &|_| true),
+        _ => read(arg, Quantity::Count, value, is_bound),
     }
+}
+
+/// A quantity in quotes.
+fn read_text(
+    arg: &str,
+    quantity: Quantity,
+    text: &LitStr,
+    is_bound: &dyn Fn(&str) -> bool,
+) -> syn::Result<Known> {
+    let value = text.value();
+    if ["${", "#{", "{{"].iter().any(|open| value.trim_start().starts_with(open)) {
+        return Err(error_at(text, no_placeholders(arg, value.trim())));
+    }
+    if computes(&value, is_bound) {
+        return Err(error_at(text, rust_in_quotes(arg, value.trim())));
+    }
+    match quantity {
+        Quantity::Rate => read_rate(arg, text),
+        Quantity::Duration => read_duration(arg, text),
+        Quantity::Count | Quantity::Parts => Err(error_at(text, text_as_count(arg, text))),
+    }
+}
+
+/// What is wrong with a text where a number stands.
+fn text_as_count(arg: &str, text: &LitStr) -> Message {
+    let value = text.value();
+    let number: String = value.split_whitespace().collect::<String>().replace('_', "");
+    if number.parse::<u64>().is_ok() {
+        return quoted_count(arg, number);
+    }
+    let count = number.split_once('/').filter(|(count, _)| count.parse::<u64>().is_ok());
+    match (count, arg) {
+        (Some((count, time)), "limit") => {
+            let one = if time.starts_with(|c: char| c.is_ascii_digit()) { "" } else { "1" };
+            rate_as_count(arg, count, format!("window = \"{one}{time}\""))
+        }
+        (Some((count, _)), "capacity") => {
+            rate_as_count(arg, count, format!("refill = \"{number}\""))
+        }
+        _ => not_a_count(arg),
+    }
+}
+
+/// What to say about a text where an expression stands.
+pub(crate) fn rust_expected(arg: &str, text: &LitStr) -> Message {
+    let value = text.value();
+    match syn::parse_str::<Expr>(&value) {
+        Ok(_) => rust_in_quotes(arg, value.trim()),
+        Err(_) => text_for_rust(arg),
+    }
+}
+
+/// Whether a text is Rust that computes something: a call, a field, an argument.
+fn computes(text: &str, is_bound: &dyn Fn(&str) -> bool) -> bool {
+    fn any(expr: &Expr, is_bound: &dyn Fn(&str) -> bool) -> bool {
+        match expr {
+            Expr::Call(_) | Expr::MethodCall(_) | Expr::Field(_) | Expr::Macro(_) => true,
+            Expr::Path(path) => {
+                path.path.segments.len() > 1
+                    || path.path.get_ident().is_some_and(|name| is_bound(&name.to_string()))
+            }
+            Expr::Paren(inner) => any(&inner.expr, is_bound),
+            Expr::Cast(inner) => any(&inner.expr, is_bound),
+            Expr::Binary(inner) => any(&inner.left, is_bound) || any(&inner.right, is_bound),
+            _ => false,
+        }
+    }
+    syn::parse_str(text).is_ok_and(|expr| any(&expr, is_bound))
 }
 
 /// Without parentheses, and without the invisible group around a `macro_rules!` fragment.
@@ -254,12 +326,12 @@ fn read_float(arg: &str, quantity: Quantity, number: &LitFloat) -> syn::Error {
 }
 
 /// `0.5` a second as `"1/2s"`.
-fn rate_text(permits: u64, seconds: u64) -> String {
+pub(crate) fn rate_text(permits: u64, seconds: u64) -> String {
     if seconds == 1 { format!("\"{permits}/s\"") } else { format!("\"{permits}/{seconds}s\"") }
 }
 
 /// `1.5` seconds as `"1500ms"`.
-fn fraction_of_second(over: u64, under: u64) -> Option<String> {
+pub(crate) fn fraction_of_second(over: u64, under: u64) -> Option<String> {
     let in_units = |per_second: u64, unit: &str| {
         let all = over.checked_mul(per_second)?;
         (all.checked_rem(under)? == 0).then(|| format!("\"{}{unit}\"", all / under))
@@ -276,13 +348,6 @@ fn decimal(digits: &str) -> Option<(u64, u64)> {
     let over = whole.parse::<u64>().ok()?.checked_mul(under)?.checked_add(part)?;
     let divisor = gcd(over, under);
     Some((over / divisor, under / divisor))
-}
-
-const fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// `300/min` and `5/s` without quotes are divisions to rustc. Returns the text to put in quotes.
@@ -304,7 +369,7 @@ fn needs_quotes(
     (is_unit && !is_bound(&period)).then(|| format!("{}/{period}", permits.base10_digits()))
 }
 
-fn literal_int(expr: &Expr) -> Option<&LitInt> {
+pub(crate) fn literal_int(expr: &Expr) -> Option<&LitInt> {
     match unwrapped(expr) {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(number) => Some(number),
@@ -473,9 +538,12 @@ impl<'a> Scan<'a> {
                 let spellings = SPELLINGS.iter().map(|(name, _)| *name);
                 nearest(&lower, names().chain(spellings)).filter(|_| lower.len() > 2)
             };
-            let message = match near {
-                Some(near) => unknown_unit_like(name, near, listed(names(), "and")),
-                None => unknown_unit(name, listed(names(), "and")),
+            let message = match (words::unit(name), near) {
+                (Some(("", instead)), _) => unknown_unit_instead(name, instead),
+                (Some((near, _)), _) | (None, Some(near)) => {
+                    unknown_unit_like(name, near, listed(names(), "and"))
+                }
+                (None, None) => unknown_unit(name, listed(names(), "and")),
             };
             self.error(at, &message)
         })

@@ -2,6 +2,7 @@
 //! a value. Whatever lists them or suggests one reads these tables.
 
 use crate::quantity::Quantity;
+use crate::words::{self, snake_case};
 
 /// An argument of `#[rate_limit]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,34 +64,6 @@ const ARGS: &[(Arg, &str, Level)] = &[
     (Arg::Crate, "crate", Level::Function),
 ];
 
-/// What the arguments are called elsewhere.
-const FOREIGN_ARGS: &[(&str, Arg)] = &[
-    ("namespace", Arg::Service),
-    ("app", Arg::Service),
-    ("algorithm", Arg::Algo),
-    ("strategy", Arg::Algo),
-    ("burst", Arg::Capacity),
-    ("tokens", Arg::Capacity),
-    ("rate", Arg::Refill),
-    ("refill_rate", Arg::Refill),
-    ("leak_rate", Arg::Leak),
-    ("max", Arg::Limit),
-    ("max_requests", Arg::Limit),
-    ("period", Arg::Window),
-    ("per", Arg::Window),
-    ("interval", Arg::Window),
-    ("weight", Arg::Cost),
-    ("permits", Arg::Cost),
-    ("condition", Arg::When),
-    ("fallback", Arg::OnLimited),
-    ("on_refused", Arg::OnLimited),
-    ("reject", Arg::OnLimited),
-    ("timeout", Arg::Wait),
-    ("max_wait", Arg::Wait),
-    ("store", Arg::Limiter),
-    ("headers", Arg::Fields),
-];
-
 impl Arg {
     /// The argument of this name.
     pub(crate) fn find(name: &str) -> Option<Self> {
@@ -107,11 +80,9 @@ impl Arg {
         ARGS.iter().any(|(arg, _, level)| *arg == self && *level == Level::Function)
     }
 
-    /// The argument that somebody may have meant by `word`.
-    pub(crate) fn meant_by(word: &str) -> Option<&'static str> {
-        let word = word.to_ascii_lowercase();
-        let foreign = FOREIGN_ARGS.iter().find(|(known, _)| *known == word);
-        foreign.map(|(_, arg)| arg.name()).or_else(|| nearest(&word, Self::names()))
+    /// The argument that `word` is a slip of the finger away from.
+    pub(crate) fn near(word: &str) -> Option<Self> {
+        nearest(&snake_case(word), Self::names()).and_then(Self::find)
     }
 
     /// All names, in the order of the documentation.
@@ -149,19 +120,6 @@ const ALGOS: &[(Algo, &str, &str)] = &[
     (Algo::SlidingCounter, "sliding_counter", "SlidingCounter"),
 ];
 
-/// What the algorithms are called elsewhere.
-const FOREIGN_ALGOS: &[(&str, Algo)] = &[
-    ("gcra", Algo::TokenBucket),
-    ("token", Algo::TokenBucket),
-    ("tokens", Algo::TokenBucket),
-    ("leaky", Algo::LeakyBucket),
-    ("fixed", Algo::FixedWindow),
-    ("fixed_window_counter", Algo::FixedWindow),
-    ("sliding_window_log", Algo::SlidingLog),
-    ("sliding_window", Algo::SlidingCounter),
-    ("sliding_window_counter", Algo::SlidingCounter),
-];
-
 impl Algo {
     /// The algorithm of this name.
     pub(crate) fn find(name: &str) -> Option<Self> {
@@ -176,16 +134,6 @@ impl Algo {
     /// Its variant of the runtime's `Algorithm`.
     pub(crate) fn variant(self) -> &'static str {
         ALGOS.iter().find(|(algo, _, _)| *algo == self).map_or("", |(_, _, variant)| variant)
-    }
-
-    /// The algorithm that somebody may have meant by `word`.
-    pub(crate) fn meant_by(word: &str) -> Option<&'static str> {
-        let word = snake_case(word);
-        if Self::find(&word).is_some() {
-            return nearest(&word, Self::names());
-        }
-        let foreign = FOREIGN_ALGOS.iter().find(|(known, _)| *known == word);
-        foreign.map(|(_, algo)| algo.name()).or_else(|| nearest(&word, Self::names()))
     }
 
     /// All names.
@@ -279,16 +227,14 @@ fn distance(a: &str, b: &str) -> usize {
     above.last().copied().unwrap_or(0)
 }
 
-/// `TokenBucket` and `token-bucket` as `token_bucket`.
-fn snake_case(word: &str) -> String {
-    let mut snake = String::new();
-    for (index, c) in word.chars().enumerate() {
-        if c.is_ascii_uppercase() && index > 0 && !snake.ends_with('_') {
-            snake.push('_');
-        }
-        snake.push(if c == '-' || c == ' ' { '_' } else { c.to_ascii_lowercase() });
-    }
-    snake
+/// One of `candidates` that may have been meant by the value `word` of an argument.
+pub(crate) fn meant_by(
+    arg: Arg,
+    word: &str,
+    candidates: impl Iterator<Item = &'static str>,
+) -> Option<&'static str> {
+    let foreign = words::value(arg, word).map(|(meant, _)| meant).filter(|meant| !meant.is_empty());
+    foreign.or_else(|| nearest(&snake_case(word), candidates))
 }
 
 #[cfg(test)]
@@ -308,12 +254,6 @@ mod tests {
     }
 
     #[test]
-    fn foreign_words_are_none_of_ours() {
-        assert!(FOREIGN_ARGS.iter().all(|(word, _)| Arg::find(word).is_none()));
-        assert!(FOREIGN_ALGOS.iter().all(|(word, _)| Algo::find(word).is_none()));
-    }
-
-    #[test]
     fn edits_are_counted() {
         assert_eq!(distance("capacity", "capacity"), 0);
         assert_eq!(distance("capcity", "capacity"), 1);
@@ -325,16 +265,17 @@ mod tests {
 
     #[test]
     fn slips_are_recognised() {
-        assert_eq!(Arg::meant_by("capcity"), Some("capacity"));
-        assert_eq!(Arg::meant_by("kye"), Some("key"));
-        assert_eq!(Arg::meant_by("fallback"), Some("on_limited"));
-        assert_eq!(Arg::meant_by("Capacity"), Some("capacity"));
-        assert_eq!(Arg::meant_by("colour"), None);
-        assert_eq!(Algo::meant_by("TokenBucket"), Some("token_bucket"));
-        assert_eq!(Algo::meant_by("token-bucket"), Some("token_bucket"));
-        assert_eq!(Algo::meant_by("tokenbucket"), Some("token_bucket"));
-        assert_eq!(Algo::meant_by("gcra"), Some("token_bucket"));
-        assert_eq!(Algo::meant_by("magic"), None);
+        assert_eq!(Arg::near("capcity"), Some(Arg::Capacity));
+        assert_eq!(Arg::near("kye"), Some(Arg::Key));
+        assert_eq!(Arg::near("Capacity"), Some(Arg::Capacity));
+        assert_eq!(Arg::near("subWindows"), Some(Arg::SubWindows));
+        assert_eq!(Arg::near("colour"), None);
+        let algo = |word| meant_by(Arg::Algo, word, Algo::names());
+        assert_eq!(algo("TokenBucket"), Some("token_bucket"));
+        assert_eq!(algo("FIXED_WINDOW"), Some("fixed_window"));
+        assert_eq!(algo("tokenbucket"), Some("token_bucket"));
+        assert_eq!(algo("gcra"), Some("token_bucket"));
+        assert_eq!(algo("magic"), None);
     }
 
     #[test]

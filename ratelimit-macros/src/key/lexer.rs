@@ -1,7 +1,5 @@
 //! Characters to tokens.
 
-use std::ops::Range;
-
 use unicode_ident::{is_xid_continue, is_xid_start};
 
 use super::token::{Kind, Punct, Token};
@@ -11,16 +9,6 @@ use crate::message::messages;
 messages! {
     unclosed_quote() = "this quote is not closed: text in a key is written `'text'`";
     other_quote() = "text in a key is written in straight single quotes: `'text'`";
-    bare_text(c) =
-        "unexpected `{c}` in the key: text stands in single quotes, and `+` joins, \
-         as in `'sms:' + phone`";
-    foreign_operator(operator) =
-        "`{operator}` is not part of the key language: write the key in Rust, without the quotes \
-         around it";
-    other_default() = "a default is written `?:` here, as in `user ?: 'anonymous'`";
-    condition() =
-        "conditions are not part of the key language: use `when = ..`, or write the key in Rust, \
-         without the quotes around it";
 }
 
 /// All tokens of a key; the last one is [`Kind::End`].
@@ -83,7 +71,7 @@ impl<'s> Lexer<'s> {
             self.at += punct.as_str().len();
             return Ok(Kind::Punct(*punct));
         }
-        Err(self.foreign(first))
+        self.foreign(first)
     }
 
     /// `'text'`; a quote in it is doubled.
@@ -104,21 +92,15 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// A character that no token begins with.
-    fn foreign(&self, first: char) -> Problem {
-        let here = |len: usize| -> Range<usize> { self.at..self.at + len };
+    /// A character that no token begins with: what it is here is for the parser to say.
+    fn foreign(&mut self, first: char) -> Result<Kind, Problem> {
         let operator = OPERATORS.iter().find(|operator| self.rest().starts_with(**operator));
-        match (first, operator) {
-            ('"' | '`' | '‘' | '’' | '“' | '”', _) => {
-                problem(here(first.len_utf8()), other_quote())
-            }
-            ('?' | '|', Some(&("??" | "||"))) => problem(here(2), other_default()),
-            ('?' | '=' | '!' | '<' | '>' | '&' | '|', _) => {
-                problem(here(operator.map_or(1, |operator| operator.len())), condition())
-            }
-            (_, Some(operator)) => problem(here(operator.len()), foreign_operator(operator)),
-            _ => problem(here(first.len_utf8()), bare_text(first)),
+        let at = self.at..self.at + operator.map_or(first.len_utf8(), |operator| operator.len());
+        if matches!(first, '"' | '`' | '‘' | '’' | '“' | '”') {
+            return Err(problem(at, other_quote()));
         }
+        self.at = at.end;
+        Ok(Kind::Foreign(self.source.get(at).unwrap_or_default().to_owned()))
     }
 }
 
@@ -141,7 +123,6 @@ const PUNCTS: [Punct; 11] = [
     Punct::CloseBracket,
 ];
 
-/// What other languages have; the longer ones first.
-const OPERATORS: [&str; 18] = [
-    "??", "==", "!=", "<=", ">=", "&&", "||", "=", "!", "<", ">", "&", "|", "-", "*", "/", "%", "^",
-];
+/// What other languages have in more than one character.
+const OPERATORS: [&str; 13] =
+    ["??", "==", "!=", "<=", ">=", "&&", "||", "::", "->", "=>", "${", "{{", "%%"];

@@ -21,6 +21,8 @@ use super::resolve::{Context, Function, Key, Piece, Place, Value};
 
 /// What the tokens refer to.
 pub(super) struct Target<'a> {
+    /// The argument that the key is the value of.
+    pub(super) arg: &'a str,
     /// The path of the facade.
     pub(super) krate: &'a syn::Path,
     /// An expression of type `Option<&[u8]>`: the limiter's secret.

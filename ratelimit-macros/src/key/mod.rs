@@ -4,9 +4,11 @@
 //! Rust. All places in between are bytes of the literal's value.
 
 mod ast;
+mod foreign;
 mod lexer;
 mod lower;
 mod parser;
+pub(crate) mod placeholder;
 mod resolve;
 mod rust;
 #[cfg(test)]
@@ -17,6 +19,7 @@ use std::ops::Range;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::error::Errors;
@@ -33,6 +36,10 @@ pub(crate) const MESSAGES: [(&str, &[(&str, &str)]); 4] = [
     ("key/rust", rust::ALL),
 ];
 
+/// What a request has: the names after `@`.
+pub(crate) const CONTEXT: [&str; 8] =
+    ["ip", "path", "route", "method", "user", "tenant", "device", "header"];
+
 /// A mistake in a key, and its place in bytes of the literal's value.
 #[derive(Debug)]
 struct Problem {
@@ -44,11 +51,12 @@ fn problem(at: Range<usize>, message: Message) -> Problem {
     Problem { at, message }
 }
 
-/// Compiles a key in the key language to an expression of type `Key`.
+/// Compiles a key in the key language to an expression of type `Key`. `arg` is `key` or `group`.
 ///
 /// `secret` is an expression of type `Option<&[u8]>`, the limiter's secret; it is in the output only
 /// when the key uses `hash(..)`.
 pub(crate) fn compile(
+    arg: &str,
     literal: &syn::LitStr,
     scope: &Scope<'_>,
     krate: &syn::Path,
@@ -56,7 +64,7 @@ pub(crate) fn compile(
     errors: &mut Errors,
 ) -> Option<TokenStream> {
     let at = Span::call_site().located_at(literal.span());
-    match compile_source(&literal.value(), scope, &Target { krate, secret, at }) {
+    match compile_source(&literal.value(), scope, &Target { arg, krate, secret, at }) {
         Ok(tokens) => Some(tokens),
         Err(problems) => {
             for Problem { at, message } in problems {
@@ -72,19 +80,23 @@ fn compile_source(
     scope: &Scope<'_>,
     target: &Target<'_>,
 ) -> Result<TokenStream, Vec<Problem>> {
-    let key = parser::parse(source).map_err(|problem| vec![problem])?;
-    let key = resolve::resolve(source, &key, scope)?;
+    let is_name = |name: &str| scope.names.iter().any(|known| known.ident.unraw() == name);
+    let key = parser::parse(source, &is_name).map_err(|problem| vec![problem])?;
+    let key = resolve::resolve(target.arg, source, &key, scope)?;
     Ok(target.key(&key))
 }
 
-/// Compiles a key that is written in Rust: one value, or `[a, b]` for several parts.
+/// Compiles a key that is written in Rust: one value, or `[a, b]` for several parts. `arg` is `key`
+/// or `group`.
 pub(crate) fn compile_rust(
+    arg: &str,
     expr: &syn::Expr,
+    scope: &Scope<'_>,
     krate: &syn::Path,
     errors: &mut Errors,
 ) -> Option<TokenStream> {
     let mut chain = quote!(#krate::__private::KeyBuilder::new());
-    for (n, part) in rust::parts(expr, errors)?.into_iter().enumerate() {
+    for (n, part) in rust::parts(arg, expr, scope, errors)?.into_iter().enumerate() {
         if n > 0 {
             chain.extend(quote!(.part()));
         }

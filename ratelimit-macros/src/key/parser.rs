@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::ast::{Call, Context, Expr, ExprKind, Field, FieldName, Key, Path, Root};
 use super::lexer::lex;
 use super::token::{Kind, Punct, Token};
-use super::{Problem, problem};
+use super::{CONTEXT, Problem, foreign, problem};
 use crate::message::messages;
 
 messages! {
@@ -30,10 +30,18 @@ messages! {
     list_inside() = "a list must be the whole key: `[a, b]`";
     empty_list() = "the list is empty: `[a, b]` has one part for each entry";
     name_missing(after) = "a name is missing after `{after}`";
+    foreign_sign(sign, instead) = "`{sign}` is not part of the key language: {instead}";
+    foreign_name(name, instead) = "unknown argument `{name}` in the key: {instead}";
     field_of_value() = "only an argument has fields: put the `.` after a name";
-    method_call(name) =
-        "`{name}` is called as a method, and the key language has none: write the key in Rust, \
-         without the quotes around it";
+    field_of_text() = "text has no fields, and `+` joins, as in `'sms:' + phone`";
+    field_of_context(name, field) = "`@{name}` is one text: remove `{field}`";
+    context_of_ours(name) =
+        "a request has no `@{name}`: what a function of yours gives is a key in Rust, without the \
+         quotes around it";
+    method_call(name, instead) =
+        "`{name}` is called as a method, and the key language has none: {instead}";
+    header_unquoted(name) =
+        "a header's name stands in brackets and quotes: write `@header['{name}']`";
     index_of_value() =
         "only `args` takes an index here, as in `args[0]`: to index anything else, write the key in \
          Rust, without the quotes around it";
@@ -52,21 +60,20 @@ const LIMIT: usize = 64;
 /// The digits of `u128::MAX`.
 const DIGITS: usize = 39;
 
-/// Reads a key.
-pub(super) fn parse(source: &str) -> Result<Key, Problem> {
+/// Reads a key. `is_name` knows the names of the function's arguments.
+pub(super) fn parse(source: &str, is_name: &dyn Fn(&str) -> bool) -> Result<Key, Problem> {
     let tokens = lex(source)?;
-    let mut parser =
-        Parser { tokens: &tokens, before: None, end: source.len(), depth: 0, parts: 0 };
+    let mut parser = Parser { source, is_name, tokens: &tokens, before: None, depth: 0, parts: 0 };
     parser.key()
 }
 
 struct Parser<'t> {
+    source: &'t str,
+    is_name: &'t dyn Fn(&str) -> bool,
     /// What is left. The last one is [`Kind::End`] and stays.
     tokens: &'t [Token],
     /// The last one that was read.
     before: Option<&'t Token>,
-    /// The length of the source.
-    end: usize,
     depth: usize,
     parts: usize,
 }
@@ -78,7 +85,8 @@ impl<'t> Parser<'t> {
 
     /// Where the next token stands.
     fn at(&self) -> Range<usize> {
-        self.tokens.first().map_or(self.end..self.end, |token| token.at.clone())
+        let end = self.source.len();
+        self.tokens.first().map_or(end..end, |token| token.at.clone())
     }
 
     /// Goes on to the next token; the place of this one.
@@ -97,6 +105,10 @@ impl<'t> Parser<'t> {
         *self.kind() == Kind::Punct(punct)
     }
 
+    fn is_foreign(&self, sign: &str) -> bool {
+        matches!(self.kind(), Kind::Foreign(found) if found == sign)
+    }
+
     /// Goes past `punct` if it is next; its place.
     fn eat(&mut self, punct: Punct) -> Option<Range<usize>> {
         self.is(punct).then(|| self.advance())
@@ -104,7 +116,7 @@ impl<'t> Parser<'t> {
 
     fn key(&mut self) -> Result<Key, Problem> {
         if *self.kind() == Kind::End {
-            return Err(problem(0..self.end, empty_key()));
+            return Err(problem(0..self.source.len(), empty_key()));
         }
         let Some(open) = self.eat(Punct::OpenBracket) else {
             let parts = vec![self.join()?];
@@ -133,13 +145,50 @@ impl<'t> Parser<'t> {
             Kind::Punct(close @ (Punct::CloseParen | Punct::CloseBracket)) => {
                 not_open(close.as_str())
             }
+            Kind::Foreign(sign) if sign == "!" && self.opens(1) => {
+                foreign_sign(sign, "macros stand in a key in Rust, without the quotes around it")
+            }
+            Kind::Foreign(sign) => match self.before {
+                // `x-api-key`: nothing is subtracted from what is no argument.
+                Some(Token { kind: Kind::Name(name), .. })
+                    if matches!(sign.as_str(), "-" | "/") && !(self.is_name)(name) =>
+                {
+                    foreign_sign(sign, foreign::TEXT_OR_HEADER)
+                }
+                _ => foreign_sign(sign, foreign::sign_after_a_value(sign)),
+            },
+            Kind::Name(_) if self.before.is_some_and(|before| before.kind.is_name("new")) => {
+                let at = self.before.map_or_else(|| self.at(), |before| before.at.clone());
+                return problem(at, foreign_sign("new", foreign::RUST));
+            }
+            Kind::Name(word) => match foreign::after_a_value(word) {
+                Some(instead) => foreign_sign(word, instead),
+                None => plus_missing(self.kind()),
+            },
             found => plus_missing(found),
         };
         problem(self.at(), message)
     }
 
+    /// Whether the token that is so many further on opens parentheses or brackets.
+    fn opens(&self, further: usize) -> bool {
+        let kind = self.tokens.get(further).map(|token| &token.kind);
+        matches!(kind, Some(Kind::Punct(Punct::OpenParen | Punct::OpenBracket)))
+    }
+
+    /// The name that is so many tokens further on.
+    fn name_at(&self, further: usize) -> Option<&'t str> {
+        match self.tokens.get(further).map(|token| &token.kind) {
+            Some(Kind::Name(name)) => Some(name),
+            _ => None,
+        }
+    }
+
     /// A value should stand here.
     fn value_missing(&self) -> Problem {
+        if let Kind::Foreign(sign) = self.kind() {
+            return problem(self.at(), foreign_sign(sign, foreign::before_a_value(sign)));
+        }
         match self.before {
             Some(Token { kind: before @ Kind::Punct(_), at }) => {
                 problem(at.clone(), value_missing_after(before))
@@ -220,8 +269,13 @@ impl<'t> Parser<'t> {
             Kind::Name(name) => self.name(name)?,
             Kind::Punct(Punct::Hash) => {
                 let hash = self.advance();
-                let Kind::Name(name) = self.kind() else {
-                    return Err(problem(hash, name_missing("#")));
+                let name = match self.kind() {
+                    Kind::Name(name) => name,
+                    Kind::Foreign(sign) if sign == "{" => {
+                        let at = hash.start..self.at().end;
+                        return Err(problem(at, foreign_sign("#{", foreign::before_a_value("#{"))));
+                    }
+                    _ => return Err(problem(hash, name_missing("#"))),
                 };
                 let mut expr = self.path(name)?;
                 expr.at.start = hash.start;
@@ -233,11 +287,23 @@ impl<'t> Parser<'t> {
             _ => return Err(self.value_missing()),
         };
         match self.kind() {
-            Kind::Punct(Punct::Dot | Punct::QuestionDot) => {
-                Err(problem(self.at(), field_of_value()))
-            }
+            Kind::Punct(Punct::Dot | Punct::QuestionDot) => Err(self.field_of(&value)),
             Kind::Punct(Punct::OpenBracket) => Err(problem(self.at(), index_of_value())),
             _ => Ok(value),
+        }
+    }
+
+    /// A `.` after something that has no fields.
+    fn field_of(&self, value: &Expr) -> Problem {
+        let dot = self.at();
+        match &value.kind {
+            ExprKind::Text(_) => problem(dot, field_of_text()),
+            ExprKind::Context(context) => {
+                let end = self.tokens.get(1).map_or(dot.end, |token| token.at.end);
+                let field = self.source.get(dot.start..end).unwrap_or_default();
+                problem(dot.start..end, field_of_context(&context.name, field))
+            }
+            _ => problem(dot, field_of_value()),
         }
     }
 
@@ -292,6 +358,12 @@ impl<'t> Parser<'t> {
             return self.path(name);
         };
         let name_at = self.advance();
+        if name == "T" {
+            return Err(problem(
+                name_at.start..self.at().end,
+                foreign_sign("T(..)", foreign::RUST),
+            ));
+        }
         let open = self.advance();
         let (arguments, end) =
             self.nested(&open, |this| this.comma_separated(&open, "(", Punct::CloseParen))?;
@@ -307,9 +379,13 @@ impl<'t> Parser<'t> {
         };
         let mut end = self.advance().end;
         let mut index = None;
+        let is_header = matches!(name.as_str(), "header" | "headers");
         if let Some(open) = self.eat(Punct::OpenBracket) {
             let Kind::Text(text) = self.kind() else {
-                return Err(problem(open.start..self.at().end, header_missing()));
+                return Err(match self.header_name().filter(|_| is_header) {
+                    Some((at, header)) => problem(at, header_unquoted(header)),
+                    None => problem(open.start..self.at().end, header_missing()),
+                });
             };
             let text = text.clone();
             index = Some((text, self.advance()));
@@ -317,14 +393,49 @@ impl<'t> Parser<'t> {
                 return Err(problem(open, not_closed("[")));
             };
             end = close.end;
-        } else if name == "header" {
-            return Err(problem(at.start..end, header_missing()));
+        } else if is_header {
+            let dot = self.eat(Punct::Dot);
+            return Err(match dot.and_then(|_| self.header_name()) {
+                Some((at, header)) => problem(at, header_unquoted(header)),
+                None => problem(at.start..end, header_missing()),
+            });
+        } else if !CONTEXT.contains(&name.as_str()) && self.is(Punct::Dot) {
+            // `@request.ip`, `@keyBuilder.build(..)`
+            let is_call = matches!(self.tokens.get(2), Some(token) if token.kind == Kind::Punct(Punct::OpenParen));
+            let instead = foreign::name(name, self.name_at(1)).filter(|_| !is_call);
+            let message = match instead {
+                Some(instead) => foreign_sign(format!("@{name}"), instead),
+                None => context_of_ours(name),
+            };
+            return Err(problem(at.start..end, message));
         }
         let context = Context { name: name.clone(), index };
         Ok(Expr { kind: ExprKind::Context(context), at: at.start..end })
     }
 
+    /// The name of a header that stands here without quotes.
+    fn header_name(&self) -> Option<(Range<usize>, &'t str)> {
+        let start = self.at().start;
+        let rest = self.source.get(start..)?;
+        let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_');
+        let header = rest.get(..len.unwrap_or(rest.len())).filter(|header| !header.is_empty())?;
+        Some((start..start + header.len(), header))
+    }
+
     fn path(&mut self, name: &str) -> Result<Expr, Problem> {
+        let root_at = self.at();
+        self.known_path(name).map_err(|problem| self.foreign_root(name, root_at).unwrap_or(problem))
+    }
+
+    /// What to say about a path of another language, whatever else is wrong with it.
+    fn foreign_root(&self, name: &str, at: Range<usize>) -> Option<Problem> {
+        let rest = self.source.get(at.end..)?.trim_start_matches(['?', '.', ' ']);
+        let field = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next();
+        let instead = foreign::name(name, field).filter(|_| !(self.is_name)(name))?;
+        Some(problem(at, foreign_name(name, instead)))
+    }
+
+    fn known_path(&mut self, name: &str) -> Result<Expr, Problem> {
         let mut root_at = self.advance();
         let root = if name == "args" && self.is(Punct::OpenBracket) {
             let (index, end) = self.index()?;
@@ -344,6 +455,9 @@ impl<'t> Parser<'t> {
             let (name, end) = self.field(&dot, if optional { "?." } else { "." })?;
             at.end = end;
             fields.push(Field { name, optional });
+        }
+        if self.is(Punct::OpenBracket) {
+            return Err(problem(self.at(), index_of_value()));
         }
         Ok(Expr { kind: ExprKind::Path(Path { root, root_at, fields }), at })
     }
@@ -380,7 +494,9 @@ impl<'t> Parser<'t> {
             "await" => Err(problem(dot.start..at.end, key_waits())),
             // No field has these names, not even with `r#`.
             "self" | "Self" | "super" | "crate" | "_" => Err(problem(at, name_missing(after))),
-            _ if self.is(Punct::OpenParen) => Err(problem(at, method_call(name))),
+            _ if self.is(Punct::OpenParen) || self.is_foreign("::") => {
+                Err(problem(at, method_call(name, foreign::method(name))))
+            }
             _ => Ok((FieldName::Named(name.clone()), at.end)),
         }
     }

@@ -6,13 +6,19 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt;
 
 use super::ast::{self, Expr, ExprKind, FieldName};
-use super::{Problem, problem};
+use super::placeholder::{Names, Placeholder};
+use super::{CONTEXT, Problem, foreign, problem};
 use crate::function::{Name, Scope};
 use crate::message::{Message, messages};
 use crate::symbol;
+use crate::words::snake_case;
 
 messages! {
     unknown_name(name, there) = "unknown argument `{name}` in the key; arguments: {there}";
+    unknown_name_instead(name, instead) = "unknown argument `{name}` in the key: {instead}";
+    unknown_name_alone(name, there) =
+        "unknown argument `{name}` in the key; arguments: {there}; text is written `'{name}'`, and \
+         the rule's name is `name = \"{name}\"`";
     unknown_name_suggestion(name, suggestion, there) =
         "unknown argument `{name}` in the key: did you mean `{suggestion}`? arguments: {there}";
     numbered_name(name, index) =
@@ -29,7 +35,10 @@ messages! {
     args_is_a_name(index) =
         "`args[{index}]` may mean the argument of that number or the argument called `args`: \
          rename that, or write the key in Rust, without the quotes around it";
-    unknown_function(name, there) = "unknown function `{name}` in the key; functions: {there}";
+    unknown_function(name, there) =
+        "unknown function `{name}` in the key; functions: {there}; one of yours stands in a key in \
+         Rust, as in `key = {name}(phone)`, without the quotes";
+    unknown_function_instead(name, instead) = "unknown function `{name}` in the key: {instead}";
     unknown_function_suggestion(name, suggestion, there) =
         "unknown function `{name}` in the key: did you mean `{suggestion}`? functions: {there}";
     one_argument(name) = "`{name}` takes one value: `{name}(phone)`";
@@ -56,9 +65,12 @@ messages! {
         "`@{name}` is one value and takes no index: only `@header` does, as in `@header['x-api-key']`";
     no_header_name() =
         "this is no name of a header: letters, digits and `-` make one, as in `@header['x-api-key']`";
-    placeholder_in_text(name) =
+    placeholder_in_text(name, instead) =
         "`{name}` in quotes is text, so all callers would share one budget: \
-         names stand outside, as in `'sms:' + phone`";
+         names stand outside, as in `{instead}`";
+    placeholder_in_group(name, instead) =
+        "`{name}` in quotes is text, so every call would be in one slot: names stand outside, as in \
+         `{instead}`";
     empty_text() =
         "the key is the empty text: name an argument, or leave `key` out for one budget for all \
          callers";
@@ -77,6 +89,13 @@ pub(super) enum Piece {
     Value(Value),
 }
 
+impl Piece {
+    /// Whether it can differ from call to call.
+    fn differs(&self) -> bool {
+        matches!(self, Self::Value(value) if value.differs())
+    }
+}
+
 pub(super) enum Value {
     Constant(String),
     Place(Place),
@@ -84,6 +103,17 @@ pub(super) enum Value {
     Call(Function, Box<Value>),
     /// The first of these that is there; the last one always is.
     First(Vec<Value>),
+}
+
+impl Value {
+    fn differs(&self) -> bool {
+        match self {
+            Self::Constant(_) => false,
+            Self::Place(_) | Self::Context(_) => true,
+            Self::Call(_, value) => value.differs(),
+            Self::First(values) => values.iter().any(Self::differs),
+        }
+    }
 }
 
 /// A parameter or a field of it.
@@ -114,9 +144,6 @@ impl Context {
     }
 }
 
-/// The names after `@`.
-const CONTEXT: [&str; 8] = ["ip", "path", "route", "method", "user", "tenant", "device", "header"];
-
 #[derive(Clone, Copy)]
 pub(super) enum Function {
     Lower,
@@ -135,12 +162,23 @@ const FUNCTIONS: [&str; 6] = ["lower", "trim", "digits", "fold", "hash", "prefix
 
 /// Resolves `key`, or says everything that is wrong with it.
 pub(super) fn resolve(
+    arg: &str,
     source: &str,
     key: &ast::Key,
     scope: &Scope<'_>,
 ) -> Result<Key, Vec<Problem>> {
-    let mut resolver = Resolver { source, scope, problems: Vec::new(), uses_secret: false };
+    let mut resolver = Resolver {
+        arg,
+        source,
+        scope,
+        problems: Vec::new(),
+        texts: Vec::new(),
+        uses_secret: false,
+    };
     let parts: Vec<Vec<Piece>> = key.parts.iter().map(|part| resolver.part(part)).collect();
+    if resolver.problems.is_empty() && !parts.iter().flatten().any(Piece::differs) {
+        resolver.check_constant();
+    }
     if resolver.problems.is_empty() && parts.iter().all(Vec::is_empty) {
         resolver.problems.push(problem(0..source.len(), empty_text()));
     }
@@ -152,9 +190,13 @@ pub(super) fn resolve(
 }
 
 struct Resolver<'s> {
+    /// The argument that the key is the value of.
+    arg: &'s str,
     source: &'s str,
     scope: &'s Scope<'s>,
     problems: Vec<Problem>,
+    /// Where texts stand, with their quotes.
+    texts: Vec<Range<usize>>,
     uses_secret: bool,
 }
 
@@ -295,9 +337,11 @@ impl Resolver<'_> {
             "prefix" => return self.prefix(call),
             name => {
                 let there = listed(FUNCTIONS.into_iter());
-                let message = match symbol::nearest(name, FUNCTIONS.into_iter()) {
-                    Some(suggestion) => unknown_function_suggestion(name, suggestion, there),
-                    None => unknown_function(name, there),
+                let near = symbol::nearest(&snake_case(name), FUNCTIONS.into_iter());
+                let message = match (near, foreign::function(name)) {
+                    (Some(suggestion), _) => unknown_function_suggestion(name, suggestion, there),
+                    (None, Some(instead)) => unknown_function_instead(name, instead),
+                    (None, None) => unknown_function(name, there),
                 };
                 self.report(&call.name_at, message);
                 return None;
@@ -369,12 +413,23 @@ impl Resolver<'_> {
         }
         let there = self.names_there();
         let names: Vec<String> = self.scope.names.iter().map(as_written).collect();
+        let field = self.source.get(at.end..).and_then(|rest| rest.strip_prefix('.'));
+        let field =
+            field.and_then(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next());
+        let snake = snake_case(name);
+        let near = || symbol::nearest(&snake, names.iter().map(String::as_str));
         let message = if name == "args" {
             argument_number_missing()
         } else if let Some(index) = numbered(name) {
             numbered_name(name, index)
-        } else if let Some(suggestion) = symbol::nearest(name, names.iter().map(String::as_str)) {
+        } else if let Some(suggestion) = near() {
             unknown_name_suggestion(name, suggestion, there)
+        } else if let Some(instead) = foreign::name(name, field) {
+            unknown_name_instead(name, instead)
+        } else if is_constant(name) {
+            unknown_name_instead(name, constant_instead(name, names.first()))
+        } else if self.source.trim().trim_start_matches('#') == name {
+            unknown_name_alone(name, there)
         } else {
             unknown_name(name, there)
         };
@@ -431,6 +486,7 @@ impl Resolver<'_> {
     /// Names in braces inside of quotes are a mistake that nobody would notice: a template would
     /// be one key for everybody.
     fn check_text(&mut self, at: &Range<usize>) {
+        self.texts.push(at.clone());
         let source = self.source;
         let mut rest = at.clone();
         while let Some(open) = source.get(rest.clone()).and_then(|text| text.find('{')) {
@@ -441,12 +497,57 @@ impl Resolver<'_> {
             let root = name.split(['.', '?', '[']).next().unwrap_or_default();
             if root == "self" || self.find(root).is_some() {
                 let place = rest.start - 1..rest.start + close + 1;
-                let written = source.get(place.clone()).unwrap_or_default();
-                self.report(&place, placeholder_in_text(written));
+                self.report_placeholder(at, &place, name);
             }
             rest.start += close;
         }
     }
+
+    /// Where nothing differs from call to call, a text that names something was meant to.
+    fn check_constant(&mut self) {
+        let arguments: Vec<String> = self.scope.names.iter().map(as_written).collect();
+        let names = Names { arguments: &arguments, context: &CONTEXT };
+        let found = self.texts.iter().find_map(|at| {
+            let text = self.source.get(at.start + 1..at.end.saturating_sub(1))?;
+            let found = names.placeholder(text).or_else(|| names.word(text));
+            found.map(|found| (at.clone(), found))
+        });
+        if let Some((text, Placeholder { at, name })) = found {
+            let start = text.start + 1;
+            self.report_placeholder(&text, &(start + at.start..start + at.end), &name);
+        }
+    }
+
+    /// `text` is the place of a text, and `at` that of a placeholder in it, for which `name` is
+    /// to be written.
+    fn report_placeholder(&mut self, text: &Range<usize>, at: &Range<usize>, name: &str) {
+        let written = self.source.get(at.clone()).unwrap_or_default();
+        let before = self.source.get(text.start + 1..at.start).unwrap_or_default();
+        // Another one in front has an error of its own.
+        let before = before.rsplit('}').next().unwrap_or_default().trim_end_matches(['#', '$']);
+        let instead =
+            if before.is_empty() { name.to_owned() } else { format!("'{before}' + {name}") };
+        let message = if self.arg == "group" {
+            placeholder_in_group(written, instead)
+        } else {
+            placeholder_in_text(written, instead)
+        };
+        self.report(at, message);
+    }
+}
+
+/// A name in large letters, as constants have.
+fn is_constant(name: &str) -> bool {
+    name.len() > 1
+        && name.chars().all(|c| !c.is_lowercase())
+        && name.starts_with(char::is_uppercase)
+}
+
+fn constant_instead(name: &str, argument: Option<&String>) -> String {
+    let argument = argument.map_or("phone", String::as_str);
+    format!(
+        "only arguments stand here, and a constant in a key in Rust, as in `key = [{name}, {argument}]`"
+    )
 }
 
 /// Whether a value that may be missing is allowed here, because a default follows.

@@ -19,6 +19,8 @@ pub(super) enum Kind {
     /// A name, without `r#`.
     Name(String),
     Punct(Punct),
+    /// What belongs to other languages.
+    Foreign(String),
     End,
 }
 
@@ -55,6 +57,12 @@ impl Punct {
     }
 }
 
+impl Kind {
+    pub(super) fn is_name(&self, name: &str) -> bool {
+        matches!(self, Self::Name(found) if found == name)
+    }
+}
+
 /// As messages name it.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,6 +71,7 @@ impl fmt::Display for Kind {
             Self::Number(digits) => write!(f, "`{digits}`"),
             Self::Name(name) => write!(f, "`{name}`"),
             Self::Punct(punct) => write!(f, "`{}`", punct.as_str()),
+            Self::Foreign(sign) => write!(f, "`{sign}`"),
             Self::End => f.write_str("the end"),
         }
     }

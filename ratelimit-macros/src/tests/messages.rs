@@ -6,6 +6,7 @@ use std::path::Path;
 /// All messages of the crate, by file.
 const MESSAGES: &[(&str, &[(&str, &str)])] = &[
     ("args", crate::args::ALL),
+    ("arithmetic", crate::arithmetic::ALL),
     ("check", crate::check::ALL),
     ("flow", crate::flow::ALL),
     ("function", crate::function::ALL),

@@ -2,4 +2,5 @@
 
 mod expand;
 mod messages;
+mod mistakes;
 mod robust;

@@ -35,8 +35,12 @@ fn on() -> Function {
 }
 
 fn compile_on(function: &Function, source: &str) -> Result<TokenStream, Vec<Problem>> {
-    let target =
-        Target { krate: &parse_quote!(kit), secret: &quote!(secret()), at: Span::call_site() };
+    let target = Target {
+        arg: "key",
+        krate: &parse_quote!(kit),
+        secret: &quote!(secret()),
+        at: Span::call_site(),
+    };
     compile_source(source, &function.scope(), &target)
 }
 

@@ -1,0 +1,89 @@
+//! Arithmetic on numbers that are written out: `60 * 24` is right, and `1/15` is 0 in Rust.
+
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::{BinOp, Expr, ExprBinary};
+
+use crate::error::error_at;
+use crate::message::messages;
+use crate::quantity::{Quantity, fraction_of_second, literal_int, rate_text, unwrapped, zero};
+
+messages! {
+    rest_lost(division, number, instead) =
+        "`{division}` is {number} in Rust, which drops the rest: write {instead}";
+}
+
+/// Reports a division that drops its rest, and a result of 0. `cost` may be 0.
+pub(crate) fn check(arg: &str, quantity: Quantity, value: &Expr) -> syn::Result<()> {
+    let exact = Fraction::of(value);
+    let mut divisions = Divisions(None);
+    divisions.visit_expr(value);
+    let Some((division, part)) = divisions.0 else {
+        let is_zero = exact.is_some_and(|exact| exact.over == 0);
+        return if is_zero && arg != "cost" { Err(error_at(value, zero(arg))) } else { Ok(()) };
+    };
+    let instead = match (quantity, exact) {
+        (Quantity::Rate, Some(exact)) => Some(rate_text(exact.over, exact.under)),
+        (Quantity::Duration, Some(exact)) => fraction_of_second(exact.over, exact.under),
+        _ => None,
+    };
+    let instead = instead
+        .map_or_else(|| "the whole number that it is to be".to_owned(), |text| format!("`{text}`"));
+    let number = part.over / part.under;
+    Err(error_at(division, rest_lost(division.to_token_stream(), number, instead)))
+}
+
+/// The first division of two such numbers that has a rest, and its exact value.
+struct Divisions<'e>(Option<(&'e ExprBinary, Fraction)>);
+
+impl<'e> Visit<'e> for Divisions<'e> {
+    fn visit_expr_binary(&mut self, binary: &'e ExprBinary) {
+        visit::visit_expr_binary(self, binary);
+        let exact = Fraction::of_binary(binary).filter(|exact| exact.under != 1);
+        if let (BinOp::Div(_), Some(exact), None) = (binary.op, exact, &self.0) {
+            self.0 = Some((binary, exact));
+        }
+    }
+}
+
+/// An exact number, in lowest terms; `under` is never 0.
+#[derive(Clone, Copy)]
+struct Fraction {
+    over: u64,
+    under: u64,
+}
+
+impl Fraction {
+    fn new(over: u64, under: u64) -> Option<Self> {
+        let divisor = gcd(over, under);
+        (under != 0).then(|| Self { over: over / divisor, under: under / divisor })
+    }
+
+    /// The value of an expression of integer literals, had it no rounding.
+    fn of(expr: &Expr) -> Option<Self> {
+        match unwrapped(expr) {
+            Expr::Binary(binary) => Self::of_binary(binary),
+            expr => Self::new(literal_int(expr)?.base10_parse().ok()?, 1),
+        }
+    }
+
+    fn of_binary(binary: &ExprBinary) -> Option<Self> {
+        let (a, b) = (Self::of(&binary.left)?, Self::of(&binary.right)?);
+        let under = a.under.checked_mul(b.under)?;
+        let (left, right) = (a.over.checked_mul(b.under)?, b.over.checked_mul(a.under)?);
+        match binary.op {
+            BinOp::Add(_) => Self::new(left.checked_add(right)?, under),
+            BinOp::Sub(_) => Self::new(left.checked_sub(right)?, under),
+            BinOp::Mul(_) => Self::new(a.over.checked_mul(b.over)?, under),
+            BinOp::Div(_) => Self::new(left, right),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) const fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

@@ -1,0 +1,463 @@
+//! One error for one mistake, which says what to write: tables of what people write out of habit.
+
+use proc_macro2::{TokenStream, TokenTree};
+
+/// What the attribute says about `arguments` on `function`: all its errors, without the drawings.
+fn errors(arguments: &str, function: &str) -> Vec<String> {
+    let expanded = crate::limited(None, arguments.parse().unwrap(), &function.parse().unwrap());
+    let mut errors = Vec::new();
+    collect(expanded, &mut errors);
+    errors
+}
+
+fn collect(tokens: TokenStream, errors: &mut Vec<String>) {
+    let mut is_error = false;
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => is_error = ident == "compile_error",
+            TokenTree::Group(group) if is_error => {
+                let message: syn::LitStr = syn::parse2(group.stream()).unwrap();
+                errors.push(message.value().lines().next().unwrap().to_owned());
+                is_error = false;
+            }
+            TokenTree::Group(group) => collect(group.stream(), errors),
+            _ => {}
+        }
+    }
+}
+
+/// `MISTAKES=file cargo test -p ratelimit-macros written_in` shows what the attribute says about the
+/// lines of a file: arguments, or arguments, ` ||| ` and a function.
+#[test]
+fn mistakes_that_are_written_in_a_file() {
+    let file = std::env::var("MISTAKES").unwrap_or_default();
+    let lines = std::fs::read_to_string(file).unwrap_or_default();
+    for line in lines.lines().chain(["capcity = 20, refill = 5"]) {
+        let (arguments, function) = line.split_once(" ||| ").unwrap_or((line, SEND));
+        let errors = match arguments.parse::<TokenStream>() {
+            Ok(_) => errors(arguments, function),
+            Err(error) => vec![format!("no tokens: {error}")],
+        };
+        println!("{line}");
+        for error in &errors {
+            println!("    {error}");
+        }
+        assert!(line != "capcity = 20, refill = 5" || errors.len() == 1);
+    }
+}
+
+/// Each case gives one error, and that has the text beside it.
+fn hold(function: &str, cases: &[(&str, &str)]) {
+    let mut wrong = Vec::new();
+    for (arguments, says) in cases {
+        let errors = errors(arguments, function);
+        if !matches!(&errors[..], [error] if error.contains(says)) {
+            wrong.push(format!("{arguments}\n  should say {says}\n  says {errors:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn compile(function: &str, cases: &[&str]) {
+    for arguments in cases {
+        assert_eq!(errors(arguments, function), [""; 0], "{arguments}");
+    }
+}
+
+const SEND: &str = "fn send(phone: &str, user: &User) -> Result<(), Error> { Ok(()) }";
+
+#[test]
+fn f33_words_of_other_limiters() {
+    hold(
+        SEND,
+        &[
+            ("capacity = 20, refillRate = 5", "`refillRate`: did you mean `refill`?"),
+            ("capacity = 20, replenishRate = 5", "did you mean `refill`?"),
+            ("burstCapacity = 20, refill = 5", "did you mean `capacity`?"),
+            (
+                "algo = fixed_window, limit = 5, windowSeconds = 60",
+                "did you mean `window`? a number is in seconds",
+            ),
+            (
+                "algo = fixed_window, limit = 5, window_seconds = 60",
+                "did you mean `window`? a number is in seconds",
+            ),
+            ("algo = fixed_window, maxRequests = 5, window = 60", "did you mean `limit`?"),
+            ("algo = leaky_bucket, capacity = 5, leakRate = 1", "did you mean `leak`?"),
+            ("limitType = LimitType.IP, capacity = 20, refill = 5", "`key = \"@ip\"`"),
+            ("limit_type = IP, capacity = 20, refill = 5", "`key = \"@ip\"`"),
+            ("fail_open = true, capacity = 20, refill = 5", "write `on_error = open`"),
+            ("failOpen, capacity = 20, refill = 5", "write `on_error = open`"),
+            ("initial = 0, capacity = 20, refill = 5", "a bucket starts full"),
+            ("requested = 3, capacity = 20, refill = 5", "did you mean `cost`?"),
+            ("algo = FIXED_WINDOW, limit = 5, window = 60", "did you mean `fixed_window`?"),
+            ("algo = TOKEN_BUCKET, capacity = 5, refill = 6", "did you mean `token_bucket`?"),
+            (
+                "algorithm = RateLimitAlgorithm.FIXED_WINDOW, limit = 5, window = 60",
+                "write `algo = fixed_window`",
+            ),
+            ("algorithm = FIXED_WINDOW, limit = 5, window = 60", "write `algo = fixed_window`"),
+            (
+                "algo = Algorithm::FixedWindow, limit = 5, window = 60",
+                "write `algo = fixed_window`",
+            ),
+            (
+                "algo = Algorithm.FIXED_WINDOW, limit = 5, window = 60",
+                "write `algo = fixed_window`",
+            ),
+            (
+                "algo = \"sliding_window\", limit = 5, window = 60",
+                "`sliding_log`, which is exact, or `sliding_counter`",
+            ),
+            ("mode = \"dry_run\", capacity = 20, refill = 5", "did you mean `shadow`?"),
+            ("mode = false, capacity = 20, refill = 5", "write `mode = off`"),
+            ("on_error = \"fail_open\", capacity = 20, refill = 5", "did you mean `open`?"),
+            ("capacity = 20, refill = 5, enabled", "unknown argument `enabled`"),
+            ("capacity = 20, refill = 5, enabled = true", "`mode = off` switches it off"),
+            (
+                "align = hour, algo = fixed_window, limit = 5, window = 60",
+                "do not follow the calendar",
+            ),
+            (
+                "capacity = 20, refill = 5, blockHandler = \"blocked\"",
+                "write `on_limited = |error|",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn f33_numbers_that_do_not_go_together() {
+    hold(
+        SEND,
+        &[
+            (
+                "algo = fixed_window, limit = \"1000/min\"",
+                "write `limit = 1000, window = \"1min\"`",
+            ),
+            ("algo = fixed_window, limit = \"10/15s\"", "write `limit = 10, window = \"15s\"`"),
+            ("capacity = \"1000/min\"", "write `capacity = 1000, refill = \"1000/min\"`"),
+            (
+                "limit = 20, refill = 5",
+                "`limit` does not go with `refill`: beside `refill`, write `capacity`",
+            ),
+            ("capacity = 20, window = 60", "beside `capacity`, write `refill`"),
+            (
+                "algo = fixed_window, capacity = 5, refill = 1",
+                "does not take `capacity` and `refill`: it takes `limit` and `window`",
+            ),
+            (
+                "capacity = 5, refill = 1, window = 60",
+                "does not take `window`: it takes `capacity` and `refill`",
+            ),
+            ("limit = 5, window = 60", "write `algo = fixed_window`"),
+            ("colour = red, capacity = 5", "unknown argument `colour`: there are"),
+        ],
+    );
+    // Two names are two mistakes, and nothing is missing besides.
+    assert_eq!(errors("permits = 5, per = 60", SEND).len(), 2);
+    assert_eq!(errors("maxRequests = 5, windowSeconds = 60", SEND).len(), 2);
+    assert!(
+        errors("permits = 5, per = 60", SEND)[0].contains("did you mean `capacity` or `limit`?")
+    );
+}
+
+#[test]
+fn f33_units() {
+    hold(
+        SEND,
+        &[
+            ("algo = fixed_window, limit = 5, window = \"1m\"", "did you mean `min`?"),
+            ("capacity = 5, refill = \"5/m\"", "did you mean `min`?"),
+            ("algo = fixed_window, limit = 5, window = \"1month\"", "do not follow the calendar"),
+            ("algo = fixed_window, limit = 5, window = \"1week\"", "write `7d`"),
+        ],
+    );
+}
+
+#[test]
+fn f33_the_form_of_arguments() {
+    hold(
+        SEND,
+        &[
+            ("capacity => 20, refill = 5", "takes its value after `=`"),
+            ("capacity: 20, refill = 5", "takes its value after `=`"),
+            ("capacity(20), refill = 5", "takes its value after `=`"),
+            ("key = \"phone\"; capacity = 20, refill = 5", "a comma is missing"),
+            ("key = phone, user, capacity = 20, refill = 5", "`key = [phone, user]`"),
+            ("key = @ip, capacity = 20, refill = 5", "`key = \"@ip\"`"),
+            ("key = #phone, capacity = 20, refill = 5", "`key = \"#phone\"`"),
+            ("key = user?.id ?: 1, capacity = 20, refill = 5", "`?:` belongs to the key language"),
+            (
+                "when = \"phone.len() > 3\", capacity = 20, refill = 5",
+                "write `when = phone.len() > 3`",
+            ),
+            (
+                "when = \"#phone.length() > 3\", capacity = 20, refill = 5",
+                "takes Rust over the function's arguments",
+            ),
+            ("cost = \"phone.len()\", capacity = 20, refill = 5", "write `cost = phone.len()`"),
+            ("capacity = \"user.limit\", refill = 5", "write `capacity = user.limit`"),
+            ("capacity = \"${sms.capacity}\", refill = 5", "`capacity = settings().capacity`"),
+            ("limiter = \"redis\", capacity = 20, refill = 5", "`limiter` takes Rust"),
+            (
+                "capacity = 20, refill = 5, on_limited = too_many",
+                "`on_limited = |error| too_many(error)`",
+            ),
+            (
+                "capacity = 20, refill = 5, on_limited = \"too_many\"",
+                "`on_limited = |error| too_many(error)`",
+            ),
+        ],
+    );
+    compile(
+        "fn send(phone: &str, fallback: u8) -> Answer { Ok(()) }",
+        &[
+            "capacity = 20, refill = 5, on_limited = fallback",
+            "capacity = 20, refill = 5, on_limited = \"limited\"",
+            "capacity = 20, refill = 5, on_limited = Answer::Limited",
+        ],
+    );
+}
+
+#[test]
+fn f31_divisions_that_drop_the_rest() {
+    hold(
+        SEND,
+        &[
+            ("capacity = 5, refill = 1/15", "write `\"1/15s\"`"),
+            ("algo = leaky_bucket, capacity = 5, leak = 10/60", "write `\"1/6s\"`"),
+            (
+                "capacity = 5, refill = 90/60",
+                "`90 / 60` is 1 in Rust, which drops the rest: write `\"3/2s\"`",
+            ),
+            ("capacity = 5, refill = (60 * 10) / 7", "write `\"600/7s\"`"),
+            ("capacity = 3/4, refill = 5", "`3 / 4` is 0 in Rust"),
+            ("algo = fixed_window, limit = 5, window = 1/2", "write `\"500ms\"`"),
+            ("capacity = 5, refill = phone.len() as u64 + 1/15", "`1 / 15` is 0 in Rust"),
+            ("capacity = 5 - 5, refill = 5", "`capacity` is 0"),
+        ],
+    );
+    compile(
+        SEND,
+        &[
+            "algo = fixed_window, limit = 60 * 24, window = 24 * 60 * 60",
+            "capacity = 5, refill = 120 / 60",
+            "capacity = 5, refill = phone.len() as u64 / 2",
+            "capacity = 5, refill = 5, cost = 5 - 5",
+        ],
+    );
+}
+
+/// The same for keys in quotes, with numbers that are right.
+fn hold_keys(function: &str, cases: &[(&str, &str)]) {
+    let cases: Vec<(String, &str)> = cases
+        .iter()
+        .map(|(key, says)| (format!("key = {key:?}, capacity = 20, refill = 5"), *says))
+        .collect();
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(key, says)| (key.as_str(), *says)).collect();
+    hold(function, &cases);
+}
+
+#[test]
+fn f29_names_in_quotes() {
+    hold_keys(
+        SEND,
+        &[
+            ("'login:@ip'", "names stand outside, as in `'login:' + @ip`"),
+            ("'sms:#phone'", "names stand outside, as in `'sms:' + phone`"),
+            ("'ip:@header[x-api-key]'", "`'ip:' + @header['x-api-key'] ?: 'none'`"),
+            ("'phone'", "names stand outside, as in `phone`"),
+            ("'sms:' + 'phone'", "names stand outside, as in `phone`"),
+            ("'sms:phone'", "names stand outside, as in `'sms:' + phone`"),
+            ("['sms', 'phone']", "names stand outside, as in `phone`"),
+            ("'sms:$phone'", "names stand outside, as in `'sms:' + phone`"),
+            ("'sms:%s'", "names stand outside, as in `'sms:' + phone`"),
+            ("'sms:{0}'", "names stand outside, as in `'sms:' + args[0]`"),
+            ("'login:{ip}'", "names stand outside, as in `'login:' + @ip`"),
+            ("'user:{user.id}'", "names stand outside, as in `'user:' + user.id`"),
+            ("'ip'", "names stand outside, as in `@ip`"),
+            ("lower('phone')", "names stand outside, as in `phone`"),
+        ],
+    );
+    hold(
+        SEND,
+        &[
+            (
+                "key = \"phone\", capacity = 5, refill = 1, group = \"'phone'\"",
+                "names stand outside, as in `phone`",
+            ),
+            (
+                "key = \"phone\", capacity = 5, refill = 1, group = \"'tenant'\"",
+                "names stand outside, as in `@tenant ?: 'none'`",
+            ),
+            (
+                "name = \"sms:{phone}\", capacity = 5, refill = 1",
+                "what differs stands in the key, as in `key = \"phone\"`",
+            ),
+            (
+                "name = \"sms:#phone\", capacity = 5, refill = 1",
+                "what differs stands in the key, as in `key = \"phone\"`",
+            ),
+            (
+                "name = \"login@ip:@ip\", capacity = 5, refill = 1",
+                "what differs stands in the key, as in `key = \"@ip\"`",
+            ),
+        ],
+    );
+    let right = [
+        "'user' + user.id",
+        "['user', phone]",
+        "'user#' + phone",
+        "'mail@ip:' + phone",
+        "'login'",
+        "'100%'",
+        "'{tag}:' + phone",
+        "'phone' + @ip",
+        "'sms#1'",
+    ];
+    for key in right {
+        compile(SEND, &[&format!("key = {key:?}, capacity = 20, refill = 5")]);
+    }
+    compile(SEND, &["name = \"sms v2 #1 (50%)\", capacity = 20, refill = 5"]);
+}
+
+#[test]
+fn f30_keys_in_rust_that_are_the_same_for_all() {
+    hold(
+        "fn send<T: Kind>(phone: &str) -> Result<(), Error> { Ok(()) }",
+        &[
+            (
+                "key = KEY, capacity = 5, refill = 1",
+                "as in `key = [KEY, phone]`, or leave `key` out",
+            ),
+            ("key = limits::KEY, capacity = 5, refill = 1", "`key = [limits::KEY, phone]`"),
+            ("key = concat!(\"a\", \"b\"), capacity = 5, refill = 1", "names no argument"),
+            ("key = format!(\"sms\"), capacity = 5, refill = 1", "names no argument"),
+            ("key = format!(\"sms:{KEY}\"), capacity = 5, refill = 1", "names no argument"),
+            ("key = [KEY, OTHER], capacity = 5, refill = 1", "names no argument"),
+            ("key = [\"a\", \"b\"], capacity = 5, refill = 1", "names no argument"),
+            ("key = 42, capacity = 5, refill = 1", "names no argument"),
+            ("key = CONFIG.region, capacity = 5, refill = 1", "names no argument"),
+            (
+                "key = \"phone\", capacity = 5, refill = 1, group = GROUP",
+                "so every call would be in one slot",
+            ),
+            ("key = ip, capacity = 5, refill = 1", "as in `key = \"@ip\"`"),
+            ("key = phnoe, capacity = 5, refill = 1", "did you mean `phone`?"),
+            ("key = login, capacity = 5, refill = 1", "text is written `key = \"'login'\"`"),
+            (
+                "key = (\"sms\", phone), capacity = 5, refill = 1",
+                "several parts are written as a list: `[a, b]`",
+            ),
+            ("key = |req| req.user, capacity = 5, refill = 1", "a key is a value and no closure"),
+        ],
+    );
+    compile(
+        "fn send<T: Kind>(&self, phone: &str) -> Result<(), Error> { Ok(()) }",
+        &[
+            "key = [KEY, phone], capacity = 5, refill = 1",
+            "key = format!(\"{phone}\"), capacity = 5, refill = 1",
+            "key = format!(\"{phone:?}\"), capacity = 5, refill = 1",
+            "key = format!(\"{}\", tenant()), capacity = 5, refill = 1",
+            "key = tenant(), capacity = 5, refill = 1",
+            "key = Tenant::current(), capacity = 5, refill = 1",
+            "key = current::<Tenant>(), capacity = 5, refill = 1",
+            "key = CURRENT.with(|it| it.get()), capacity = 5, refill = 1",
+            "key = my_key!(), capacity = 5, refill = 1",
+            "key = self.tenant, capacity = 5, refill = 1",
+            "key = Self::NAME, capacity = 5, refill = 1",
+            "key = T::NAME, capacity = 5, refill = 1",
+            "key = { let p = &phone[..3]; p }, capacity = 5, refill = 1",
+            "key = &phone, capacity = 5, refill = 1",
+            "key = \"phone\", capacity = 5, refill = 1, group = \"'all'\"",
+        ],
+    );
+}
+
+#[test]
+fn f33_keys_of_other_languages() {
+    hold_keys(
+        SEND,
+        &[
+            ("login", "text is written `'login'`, and the rule's name is `name = \"login\"`"),
+            ("ip", "did you mean `@ip`?"),
+            ("#ip", "did you mean `@ip`?"),
+            ("clientIp", "did you mean `@ip`?"),
+            ("request.ip", "did you mean `@ip`?"),
+            ("request.remoteAddr", "did you mean `@ip`?"),
+            ("#request.getHeader('x-api-key')", "`@header['x-api-key']"),
+            ("req.headers['x-api-key']", "`@header['x-api-key']"),
+            ("#{#phone}", "names take no braces, and there are no templates"),
+            ("{phone}", "names take no braces, and there are no templates"),
+            ("'sms:' + {phone}", "names take no braces, and there are no templates"),
+            ("${phone}", "names take no braces, and there are no templates"),
+            ("$phone", "names stand as they are, as in `phone`"),
+            (
+                "T(java.lang.Math).random()",
+                "`T(..)` is not part of the key language: write the key in Rust",
+            ),
+            ("new Key(phone)", "`new` is not part of the key language"),
+            (
+                "@keyBuilder.build(#phone)",
+                "a request has no `@keyBuilder`: what a function of yours gives is a key in Rust",
+            ),
+            ("@request.ip", "did you mean `@ip`?"),
+            ("'sms:'.concat(#phone)", "`+` joins"),
+            ("'sms' . phone", "`+` joins"),
+            ("phone.concat(':x')", "`+` joins"),
+            ("@user.id ?: 'x'", "`@user` is one text: remove `.id`"),
+            ("@user?.id ?: 'x'", "`@user` is one text: remove `?.id`"),
+            ("@header.x-api-key ?: 'x'", "write `@header['x-api-key']`"),
+            ("@header[x-api-key] ?: 'x'", "write `@header['x-api-key']`"),
+            ("@headers['x-api-key'] ?: 'x'", "did you mean `@header`?"),
+            ("#root.methodName + #phone", "`args[0]` is the first argument"),
+            ("#root.args[0]", "`args[0]` is the first argument"),
+            ("#authentication.name", "who calls is `@user ?: 'anonymous'`"),
+            ("#result.id", "a key is computed before the function runs"),
+            (
+                "phone.parse::<u32>()?",
+                "`parse` is called as a method, and the key language has none: write the key in Rust",
+            ),
+            ("user::id", "paths stand in a key in Rust"),
+            ("Self::ID", "paths stand in a key in Rust"),
+            ("PREFIX + phone", "as in `key = [PREFIX, phone]`"),
+            ("fn_key(phone)", "as in `key = fn_key(phone)`, without the quotes"),
+            ("phone as u64", "casts stand in a key in Rust"),
+            ("format!('sms:{}', phone)", "macros stand in a key in Rust"),
+            ("&phone", "leave `&` out"),
+            ("*phone", "leave `*` out"),
+            ("|p| p", "a key is a value and no closure"),
+            ("p -> p.phone", "a key is a value and no closure"),
+            ("phone == 'x'", "conditions stand in `when = ..`"),
+            ("phone != null ? phone : 'x'", "conditions stand in `when = ..`"),
+            ("phone and user", "conditions stand in `when = ..`"),
+            ("phone || 'none'", "a default is written `?:`"),
+            ("phone ?? 'none'", "a default is written `?:`"),
+            ("phone.toLowerCase()", "a function does it, `lower(phone)`"),
+            ("phone.trim()", "a function does it, `trim(phone)`"),
+            ("phone.to_string()", "it is not needed: leave it out"),
+            ("user.getId()", "write the key in Rust"),
+            ("phone.unwrap_or('x')", "a default is written `?:`"),
+            ("toLowerCase(phone)", "did you mean `lower`?"),
+            ("md5(phone)", "did you mean `hash`?"),
+            ("concat('sms:', phone)", "`+` joins"),
+            ("coalesce(phone, 'x')", "a default is written `?:`"),
+            ("x-api-key", "a header is written `@header['x-api-key']"),
+            ("sms:phone", "text stands in single quotes, and `+` joins"),
+            ("/login", "a request's path is `@path`"),
+            ("user/phone", "`/` is not part of the key language"),
+            ("phone % 10", "write the key in Rust"),
+            ("null", "a default is written `?:`"),
+            ("phoneNumber", "unknown argument `phoneNumber`"),
+        ],
+    );
+    hold_keys(
+        "fn send(user_id: u64) -> Result<(), Error> { Ok(()) }",
+        &[("#userId", "did you mean `user_id`?"), ("userID", "did you mean `user_id`?")],
+    );
+    hold_keys(
+        "fn send() -> Result<(), Error> { Ok(()) }",
+        &[("sms_send", "the rule's name is `name = \"sms_send\"`")],
+    );
+}
