@@ -40,6 +40,9 @@ pub(crate) struct Args {
     misread: Vec<Arg>,
     /// The value of `algo`, if it was given by another name.
     misnamed_algo: Option<Expr>,
+    /// Mistakes of form that were reported. Each is once: what is wrong with one argument is wrong
+    /// with all of them, when somebody writes `:` for `=`.
+    forms: Vec<String>,
     /// Whether all of it could be read, if only to find that it is wrong.
     was_read: bool,
 }
@@ -62,6 +65,7 @@ impl Args {
             place,
             misread: Vec::new(),
             misnamed_algo: None,
+            forms: Vec::new(),
             was_read: true,
         };
         let parsed = (|input: ParseStream<'_>| {
@@ -118,15 +122,21 @@ impl Args {
             (Err(mistake), name) => {
                 let arg = name.as_ref().and_then(|name| Arg::find(&name.to_string()));
                 match (mistake, name, arg) {
+                    (Mistake::Sign(sign, error), _, Some(arg)) => {
+                        self.misread.push(arg);
+                        self.form(sign, error, errors);
+                    }
                     (mistake, _, Some(arg)) => {
                         self.misread.push(arg);
                         errors.push(mistake.into_error());
                     }
                     // The name is the mistake, whatever follows it.
-                    (Mistake::NoValue(_), Some(name), None) => self.unknown(&name, None, errors),
+                    (Mistake::NoValue(_) | Mistake::Sign(..), Some(name), None) => {
+                        self.unknown(&name, None, errors)
+                    }
                     (mistake, ..) => {
                         self.was_read = false;
-                        errors.push(mistake.into_error());
+                        self.form("a name".to_owned(), mistake.into_error(), errors);
                     }
                 }
                 skip_to_comma(input);
@@ -136,12 +146,12 @@ impl Args {
             return;
         }
         if input.peek(Token![;]) {
-            errors.at_span(input.span(), comma_missing());
+            self.form(";".to_owned(), error(input.span(), comma_missing()), errors);
             let _: syn::Result<Token![;]> = input.parse();
             return;
         }
         if !input.peek(Token![,]) {
-            errors.at_span(input.span(), comma_missing());
+            self.form(",".to_owned(), error(input.span(), comma_missing()), errors);
             // `capacity = 5 refill = 1`: the next argument can be read all the same.
             if !starts_argument(input) {
                 skip_to_comma(input);
@@ -149,6 +159,14 @@ impl Args {
         }
         // The comma, which is there now unless the next argument is.
         let _: syn::Result<Token![,]> = input.parse();
+    }
+
+    /// Reports a mistake of form, once.
+    fn form(&mut self, form: String, error: syn::Error, errors: &mut Errors) {
+        if !self.forms.contains(&form) {
+            self.forms.push(form);
+            errors.push(error);
+        }
     }
 
     fn add(&mut self, name: Ident, value: Expr, errors: &mut Errors) {
@@ -213,13 +231,15 @@ fn is_short(value: &Expr) -> bool {
 enum Mistake {
     /// There is a name and no `=` with a value.
     NoValue(syn::Error),
+    /// There is another sign where `=` should be.
+    Sign(String, syn::Error),
     Other(syn::Error),
 }
 
 impl Mistake {
     fn into_error(self) -> syn::Error {
         match self {
-            Self::NoValue(error) | Self::Other(error) => error,
+            Self::NoValue(error) | Self::Sign(_, error) | Self::Other(error) => error,
         }
     }
 }
@@ -240,7 +260,12 @@ fn parse_argument(input: ParseStream<'_>) -> Result<(Ident, Expr), Mistake> {
         return Err(Mistake::NoValue(error(name.span(), no_value(&name))));
     }
     if !input.peek(Token![=]) || input.peek(Token![==]) || input.peek(Token![=>]) {
-        return Err(Mistake::NoValue(error(input.span(), equals_missing(&name))));
+        let sign = input.fork().parse::<TokenTree>()?;
+        let sign = match sign {
+            TokenTree::Group(_) => "(".to_owned(),
+            sign => sign.to_string(),
+        };
+        return Err(Mistake::Sign(sign, error(input.span(), equals_missing(&name))));
     }
     input.parse::<Token![=]>()?;
     if input.is_empty() || input.peek(Token![,]) {
@@ -348,6 +373,8 @@ mod tests {
         let (args, messages) =
             parse(r#"5, key, capcity = 1, name("x"), cost == 2, key = a b, key = c, limit = 3"#);
         assert_eq!(messages.len(), 7, "{messages:#?}");
+        let (_, messages) = parse(r#"key: "a", capacity: 2, refill: 3"#);
+        assert_eq!(messages.len(), 1, "{messages:#?}");
         assert!(args.get(Arg::Limit).is_some());
         assert!(args.get(Arg::Key).is_some());
     }

@@ -2,11 +2,13 @@
 
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Expr, ExprBinary};
+use syn::{BinOp, Expr, ExprBinary, ExprLit, Lit, LitFloat};
 
 use crate::error::error_at;
 use crate::message::messages;
-use crate::quantity::{Quantity, fraction_of_second, literal_int, rate_text, unwrapped, zero};
+use crate::quantity::{
+    Quantity, decimal, fraction, fraction_of_second, literal_int, rate_text, unwrapped, zero,
+};
 
 messages! {
     rest_lost(division, number, instead) =
@@ -16,25 +18,27 @@ messages! {
 /// Reports a division that drops its rest, and a result of 0. `cost` may be 0.
 pub(crate) fn check(arg: &str, quantity: Quantity, value: &Expr) -> syn::Result<()> {
     let exact = Fraction::of(value);
-    let mut divisions = Divisions(None);
+    let mut divisions = Divisions(None, false);
     divisions.visit_expr(value);
-    let Some((division, part)) = divisions.0 else {
+    // `1.0 / 15.0`: no argument takes a float.
+    let floats = divisions.1.then(|| exact.and_then(|exact| exact.text(quantity))).flatten();
+    if let Some(text) = floats {
+        return Err(error_at(value, fraction(text)));
+    }
+    let Some((division, part)) = divisions.0.filter(|_| !divisions.1) else {
         let is_zero = exact.is_some_and(|exact| exact.over == 0);
         return if is_zero && arg != "cost" { Err(error_at(value, zero(arg))) } else { Ok(()) };
     };
-    let instead = match (quantity, exact) {
-        (Quantity::Rate, Some(exact)) => Some(rate_text(exact.over, exact.under)),
-        (Quantity::Duration, Some(exact)) => fraction_of_second(exact.over, exact.under),
-        _ => None,
-    };
+    let instead = exact.and_then(|exact| exact.text(quantity));
     let instead = instead
         .map_or_else(|| "the whole number that it is to be".to_owned(), |text| format!("`{text}`"));
     let number = part.over / part.under;
     Err(error_at(division, rest_lost(division.to_token_stream(), number, instead)))
 }
 
-/// The first division of two such numbers that has a rest, and its exact value.
-struct Divisions<'e>(Option<(&'e ExprBinary, Fraction)>);
+/// The first division of two such numbers that has a rest, and its exact value; and whether there
+/// is a float.
+struct Divisions<'e>(Option<(&'e ExprBinary, Fraction)>, bool);
 
 impl<'e> Visit<'e> for Divisions<'e> {
     fn visit_expr_binary(&mut self, binary: &'e ExprBinary) {
@@ -43,6 +47,10 @@ impl<'e> Visit<'e> for Divisions<'e> {
         if let (BinOp::Div(_), Some(exact), None) = (binary.op, exact, &self.0) {
             self.0 = Some((binary, exact));
         }
+    }
+
+    fn visit_lit_float(&mut self, _: &'e LitFloat) {
+        self.1 = true;
     }
 }
 
@@ -59,10 +67,23 @@ impl Fraction {
         (under != 0).then(|| Self { over: over / divisor, under: under / divisor })
     }
 
-    /// The value of an expression of integer literals, had it no rounding.
+    /// As it is written where it cannot be a whole number.
+    fn text(self, quantity: Quantity) -> Option<String> {
+        match quantity {
+            Quantity::Rate => Some(rate_text(self.over, self.under)),
+            Quantity::Duration => fraction_of_second(self.over, self.under),
+            Quantity::Count | Quantity::Parts => None,
+        }
+    }
+
+    /// The value of an expression of literals, had it no rounding.
     fn of(expr: &Expr) -> Option<Self> {
         match unwrapped(expr) {
             Expr::Binary(binary) => Self::of_binary(binary),
+            Expr::Lit(ExprLit { lit: Lit::Float(number), .. }) => {
+                let (over, under) = decimal(number.base10_digits())?;
+                Self::new(over, under)
+            }
             expr => Self::new(literal_int(expr)?.base10_parse().ok()?, 1),
         }
     }

@@ -149,6 +149,7 @@ impl<'a> Reader<'a> {
         let wait = self.args.get(Arg::Wait);
         let has_line = rules.iter().any(|rule| rule.algo == Algo::LeakyBucket);
         // A rule that could not be read may have been the one with a line.
+        let wait_for = wait.and_then(|given| self.number(given, quantity::Quantity::Duration));
         if let (Some(given), false, true) = (wait, has_line, self.errors.is_empty()) {
             self.errors.at(&given.name, wait_without_line());
         }
@@ -164,7 +165,7 @@ impl<'a> Reader<'a> {
             rules,
             limiter: self.expression(Arg::Limiter),
             group: self.key(Arg::Group),
-            wait: wait.and_then(|given| self.number(given, quantity::Quantity::Duration)),
+            wait: wait_for,
             on_limited,
             on_unavailable,
         }

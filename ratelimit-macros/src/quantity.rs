@@ -231,8 +231,8 @@ fn text_as_count(arg: &str, text: &LitStr) -> Message {
 pub(crate) fn rust_expected(arg: &str, text: &LitStr) -> Message {
     let value = text.value();
     match syn::parse_str::<Expr>(&value) {
+        Ok(Expr::Path(_) | Expr::Lit(_)) | Err(_) => text_for_rust(arg),
         Ok(_) => rust_in_quotes(arg, value.trim()),
-        Err(_) => text_for_rust(arg),
     }
 }
 
@@ -340,7 +340,7 @@ pub(crate) fn fraction_of_second(over: u64, under: u64) -> Option<String> {
 }
 
 /// A decimal number as a fraction in lowest terms.
-fn decimal(digits: &str) -> Option<(u64, u64)> {
+pub(crate) fn decimal(digits: &str) -> Option<(u64, u64)> {
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
     let part = part.trim_end_matches('0');
     let under = 10_u64.checked_pow(u32::try_from(part.len()).ok()?)?;

@@ -33,10 +33,15 @@ const ARGS: &[Word<&[Arg]>] = &[
     ("algorithm strategy limiter_type policy type kind", &[Algo], ""),
     // How many.
     (
-        "burst tokens burst_capacity burst_size max_burst bucket_size bucket_capacity \
+        "burst burst_capacity burst_size max_burst bucket_size bucket_capacity \
          max_tokens capacity_tokens size",
         &[Capacity],
         "",
+    ),
+    (
+        "tokens token_count",
+        &[Capacity, Cost],
+        "did you mean `capacity`? what one call takes is its `cost`",
     ),
     (
         "max max_requests max_calls max_count limit_for_period limit_count quota count \
@@ -50,16 +55,13 @@ const ARGS: &[Word<&[Arg]>] = &[
         "did you mean `capacity` or `limit`? what one call takes is its `cost`",
     ),
     // How fast.
-    (
-        "rate refill_rate refill_tokens refill_amount replenish_rate replenish fill_rate",
-        &[Refill],
-        "",
-    ),
+    ("rate", &[Refill, Leak], "did you mean `refill`? of a leaky bucket, it is `leak`"),
+    ("refill_rate refill_tokens refill_amount replenish_rate replenish fill_rate", &[Refill], ""),
     (
         "rps qps tps per_second refill_per_second tokens_per_second permits_per_second \
          requests_per_second rate_per_second",
-        &[Refill],
-        "did you mean `refill`? a number is per second",
+        &[Refill, Capacity],
+        "did you mean `refill`? a number is per second, and `capacity` is how many at once",
     ),
     (
         "per_minute per_hour per_day rpm requests_per_minute",
@@ -70,7 +72,7 @@ const ARGS: &[Word<&[Arg]>] = &[
     // In how long.
     (
         "period interval duration per time_window limit_refresh_period refresh_period \
-         window_size window_length ttl time every refill_interval refill_period within",
+         window_size window_length ttl time every refill_interval refill_period rate_interval within",
         &[Window, Refill],
         "did you mean `window`? of a bucket, it is a part of `refill`: `refill = \"1/15s\"`",
     ),
@@ -92,7 +94,7 @@ const ARGS: &[Word<&[Arg]>] = &[
         "did you mean `window`? its unit stands in quotes: `window = \"5min\"`",
     ),
     (
-        "unit time_unit interval_unit rate_unit",
+        "unit time_unit interval_unit rate_unit rate_interval_unit",
         &[],
         "a unit stands with its number, in quotes: `refill = \"300/min\"`, `window = \"1min\"`",
     ),
@@ -150,7 +152,11 @@ const ARGS: &[Word<&[Arg]>] = &[
         &[OnLimited],
         "a refusal is the function's own error, over HTTP a 429; something else is `on_limited = ..`",
     ),
-    ("headers header add_headers include_headers", &[Fields], ""),
+    (
+        "headers header add_headers include_headers",
+        &[Fields],
+        "did you mean `fields`? header fields are there: `fields = hidden` leaves them out",
+    ),
     (
         "timeout max_wait timeout_duration max_wait_time acquire_timeout wait_timeout \
          max_delay blocking block max_queue_time",
@@ -165,7 +171,7 @@ const ARGS: &[Word<&[Arg]>] = &[
     ),
     (
         "concurrency max_concurrent max_concurrent_calls max_in_flight bulkhead",
-        &[],
+        &[Capacity, Refill, Limit, Window],
         "`#[rate_limit]` counts calls in time and not how many run at once",
     ),
     (

@@ -33,6 +33,9 @@ const BEFORE_A_VALUE: &[Line] = &[
     ("::", RUST),
 ];
 
+/// Words that begin something, and stand before a value.
+const BEGINNING: &[Line] = &[("new", RUST), ("if match switch when case unless not", CONDITION)];
+
 /// Signs and words after a value, where `+` should stand.
 const AFTER_A_VALUE: &[Line] = &[
     (
@@ -62,7 +65,7 @@ const NAMES: &[Line] = &[
     ("result return_value", "a key is computed before the function runs"),
     ("null nil none undefined nothing", DEFAULT),
     (
-        "request req http http_request servlet_request ctx context exchange server",
+        "request req http http_request servlet_request ctx context exchange server r c",
         "what a request has is written `@ip`, `@path` or `@header['x-api-key']`",
     ),
     ("header headers cookie cookies", HEADER),
@@ -110,7 +113,10 @@ const METHODS: &[Line] = &[
         "it is not needed: leave it out",
     ),
     ("get_header header", HEADER),
-    ("get_remote_addr get_remote_host remote_addr peer_addr", "a request's address is `@ip`"),
+    (
+        "client_ip real_ip get_client_ip get_remote_addr get_remote_host remote_addr peer_addr",
+        "a request's address is `@ip`",
+    ),
 ];
 
 /// What a request has, by its field's name, as in `request.ip`.
@@ -133,6 +139,11 @@ const FIELDS: &[Line] = &[
 
 pub(super) fn before_a_value(sign: &str) -> &'static str {
     find(BEFORE_A_VALUE, sign).unwrap_or(TEXT)
+}
+
+/// `None` for a word that is not foreign here.
+pub(super) fn beginning(word: &str) -> Option<&'static str> {
+    find(BEGINNING, word)
 }
 
 /// `None` for a word that is not foreign here.

@@ -11,16 +11,23 @@ messages! {
     other_quote() = "text in a key is written in straight single quotes: `'text'`";
 }
 
-/// All tokens of a key; the last one is [`Kind::End`].
-pub(super) fn lex(source: &str) -> Result<Vec<Token>, Problem> {
+/// All tokens of a key, up to what cannot be one; the last is [`Kind::End`].
+pub(super) fn lex(source: &str) -> (Vec<Token>, Option<Problem>) {
     let mut lexer = Lexer { source, at: 0 };
     let mut tokens = Vec::new();
     loop {
-        let token = lexer.token()?;
+        let token = match lexer.token() {
+            Ok(token) => token,
+            Err(problem) => {
+                let at = problem.at.start..problem.at.start;
+                tokens.push(Token { kind: Kind::End, at });
+                return (tokens, Some(problem));
+            }
+        };
         let end = token.kind == Kind::End;
         tokens.push(token);
         if end {
-            return Ok(tokens);
+            return (tokens, None);
         }
     }
 }

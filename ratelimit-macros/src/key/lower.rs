@@ -27,7 +27,7 @@ pub(super) struct Target<'a> {
     pub(super) krate: &'a syn::Path,
     /// An expression of type `Option<&[u8]>`: the limiter's secret.
     pub(super) secret: &'a TokenStream,
-    /// Where the key is written.
+    /// Where the key is written: what is wrong with the type of a value is mended there.
     pub(super) at: Span,
 }
 
@@ -57,14 +57,14 @@ impl Target<'_> {
             Piece::Text(text) => quote!(.text(#text)),
             Piece::Value(Value::First(values)) => match values.as_slice() {
                 [value, rest @ ..] => {
-                    let span = self.span_of(value);
+                    let span = self.at;
                     let (value, default) = (self.maybe_absent(value), self.first(rest));
                     quote_spanned!(span=> .value_or(#value, #default))
                 }
                 [] => TokenStream::new(),
             },
             Piece::Value(value) => {
-                let span = self.span_of(value);
+                let span = self.at;
                 let value = self.present(value);
                 quote_spanned!(span=> .value(#value))
             }
@@ -78,18 +78,14 @@ impl Target<'_> {
             Value::Place(place) => self.place(place),
             Value::Context(context) => self.context(context),
             Value::First(values) => self.first(values),
-            Value::Call(function, argument) => {
-                self.call(*function, &self.present(argument), self.span_of(argument))
-            }
+            Value::Call(function, argument) => self.call(*function, &self.present(argument)),
         }
     }
 
     /// A reference to a `MaybeKeyPart`.
     fn maybe_absent(&self, value: &Value) -> TokenStream {
         match value {
-            Value::Call(function, argument) => {
-                self.call(*function, &self.or_nothing(argument), self.span_of(argument))
-            }
+            Value::Call(function, argument) => self.call(*function, &self.or_nothing(argument)),
             value => self.present(value),
         }
     }
@@ -98,8 +94,8 @@ impl Target<'_> {
     fn or_nothing(&self, value: &Value) -> TokenStream {
         match value {
             Value::Place(place) => {
-                let span = self.span_of_place(place);
-                let (name, value) = (self.function("or_nothing", span), self.place(place));
+                let span = self.at;
+                let (name, value) = (self.function("or_nothing"), self.place(place));
                 quote_spanned!(span=> &#name(#value))
             }
             value => self.maybe_absent(value),
@@ -112,8 +108,8 @@ impl Target<'_> {
             [] => TokenStream::new(),
             [value] => self.present(value),
             [value, rest @ ..] => {
-                let span = self.span_of(value);
-                let name = self.function("first", span);
+                let span = self.at;
+                let name = self.function("first");
                 let (value, rest) = (self.maybe_absent(value), self.first(rest));
                 quote_spanned!(span=> &#name(#value, #rest))
             }
@@ -132,7 +128,7 @@ impl Target<'_> {
             Context::Device => "Device",
             Context::Header(_) => "Header",
         };
-        let name = self.function(name, self.at);
+        let name = self.function(name);
         let header = match context {
             Context::Header(header) => Some(quote!((#header))),
             _ => None,
@@ -140,7 +136,8 @@ impl Target<'_> {
         quote!(&#name #header)
     }
 
-    fn call(&self, function: Function, value: &TokenStream, span: Span) -> TokenStream {
+    fn call(&self, function: Function, value: &TokenStream) -> TokenStream {
+        let span = self.at;
         let (name, bits) = match function {
             Function::Lower => ("lower", None),
             Function::Trim => ("trim", None),
@@ -149,14 +146,15 @@ impl Target<'_> {
             Function::Hash => ("hash", None),
             Function::Prefix { v4_bits, v6_bits } => ("prefix", Some([v4_bits, v6_bits])),
         };
-        let name = self.function(name, span);
+        let name = self.function(name);
         let bits = bits.into_iter().flatten().map(Literal::u8_unsuffixed);
         quote_spanned!(span=> &#name(#value #(, #bits)*))
     }
 
     /// The path of a function of the runtime, all of it at one place: an expression that begins
     /// somewhere else is drawn across everything in between.
-    fn function(&self, name: &str, span: Span) -> TokenStream {
+    fn function(&self, name: &str) -> TokenStream {
+        let span = self.at;
         let krate = self.krate.to_token_stream().into_iter().map(|mut token| {
             token.set_span(token.span().located_at(span));
             token
@@ -168,14 +166,14 @@ impl Target<'_> {
 
     /// A reference to the place, or to an `Option` of one when there is a `?.` on the way.
     fn place(&self, place: &Place) -> TokenStream {
-        let span = self.span_of_place(place);
+        let span = self.at;
         let mut root = place.root.clone();
         root.set_span(root.span().located_at(span));
         let fields = self.fields(&place.fields);
         let direct = quote_spanned!(span=> &#root #fields);
         let Some((last, before)) = place.behind.split_last() else { return direct };
 
-        let optional = self.function("optional", span);
+        let optional = self.function("optional");
         // A name that the key cannot mean.
         let it = Ident::new("it", Span::mixed_site());
         let mut tokens = quote_spanned!(span=> #optional(#direct));
@@ -201,26 +199,6 @@ impl Target<'_> {
             }
         };
         fields.iter().map(field).collect()
-    }
-
-    /// Where the compiler reports a wrong type.
-    fn span_of(&self, value: &Value) -> Span {
-        match value {
-            Value::Constant(_) | Value::Context(_) => self.at,
-            Value::Place(place) => self.span_of_place(place),
-            Value::Call(_, value) => self.span_of(value),
-            Value::First(values) => values.first().map_or(self.at, |value| self.span_of(value)),
-        }
-    }
-
-    /// A parameter's type is written at the parameter; that of a field is not in sight, so there
-    /// the key is the better place.
-    fn span_of_place(&self, place: &Place) -> Span {
-        if place.fields.is_empty() && place.root != "self" {
-            self.at.located_at(place.root.span())
-        } else {
-            self.at
-        }
     }
 }
 

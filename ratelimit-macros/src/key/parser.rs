@@ -62,9 +62,14 @@ const DIGITS: usize = 39;
 
 /// Reads a key. `is_name` knows the names of the function's arguments.
 pub(super) fn parse(source: &str, is_name: &dyn Fn(&str) -> bool) -> Result<Key, Problem> {
-    let tokens = lex(source)?;
+    let (tokens, problem) = lex(source);
     let mut parser = Parser { source, is_name, tokens: &tokens, before: None, depth: 0, parts: 0 };
-    parser.key()
+    let key = parser.key();
+    let Some(problem) = problem else { return key };
+    // `format!("{phone}")`: what is foreign in front of a foreign quote comes first.
+    let foreign = tokens.iter().rfind(|token| matches!(token.kind, Kind::Foreign(_)));
+    let before = |mistake: &Problem| foreign.is_some_and(|token| mistake.at.end <= token.at.end);
+    Err(key.err().filter(before).unwrap_or(problem))
 }
 
 struct Parser<'t> {
@@ -140,6 +145,12 @@ impl<'t> Parser<'t> {
 
     /// A value stands here, and something that does not go on with it.
     fn operator_missing(&self) -> Problem {
+        // `new Key`, `if phone`
+        if let Some(Token { kind: Kind::Name(word), at }) = self.before
+            && let Some(instead) = foreign::beginning(word)
+        {
+            return problem(at.clone(), foreign_sign(word, instead));
+        }
         let message = match self.kind() {
             Kind::Punct(Punct::Comma) => parts_without_brackets(),
             Kind::Punct(close @ (Punct::CloseParen | Punct::CloseBracket)) => {
@@ -157,10 +168,6 @@ impl<'t> Parser<'t> {
                 }
                 _ => foreign_sign(sign, foreign::sign_after_a_value(sign)),
             },
-            Kind::Name(_) if self.before.is_some_and(|before| before.kind.is_name("new")) => {
-                let at = self.before.map_or_else(|| self.at(), |before| before.at.clone());
-                return problem(at, foreign_sign("new", foreign::RUST));
-            }
             Kind::Name(word) => match foreign::after_a_value(word) {
                 Some(instead) => foreign_sign(word, instead),
                 None => plus_missing(self.kind()),

@@ -59,6 +59,7 @@ messages! {
     empty_default() =
         "an empty default is no key: write what stands for the missing value, as in `?: 'anonymous'`";
     unknown_context(name, there) = "a request has no `@{name}`; there are {there}";
+    unknown_context_instead(name, instead) = "a request has no `@{name}`: {instead}";
     unknown_context_suggestion(name, suggestion, there) =
         "a request has no `@{name}`: did you mean `@{suggestion}`? there are {there}";
     context_has_no_index(name) =
@@ -275,9 +276,11 @@ impl Resolver<'_> {
             name => {
                 let there: Vec<String> = CONTEXT.iter().map(|name| format!("`@{name}`")).collect();
                 let there = there.join(", ");
-                let message = match symbol::nearest(&name.to_lowercase(), CONTEXT.into_iter()) {
-                    Some(suggestion) => unknown_context_suggestion(name, suggestion, there),
-                    None => unknown_context(name, there),
+                let near = symbol::nearest(&name.to_lowercase(), CONTEXT.into_iter());
+                let message = match (near, foreign::name(name, None)) {
+                    (Some(suggestion), _) => unknown_context_suggestion(name, suggestion, there),
+                    (None, Some(instead)) => unknown_context_instead(name, instead),
+                    (None, None) => unknown_context(name, there),
                 };
                 self.report(at, message);
                 return None;

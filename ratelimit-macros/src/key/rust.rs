@@ -62,7 +62,7 @@ fn constant(arg: &str, key: &Expr, scope: &Scope<'_>) -> crate::message::Message
         Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
         _ => None,
     };
-    if let Some(name) = name.filter(|name| name.chars().any(char::is_lowercase)) {
+    if let Some(name) = name.filter(|name| name.starts_with(char::is_lowercase)) {
         let near = nearest(&snake_case(&name), arguments.iter().map(String::as_str));
         if let Some(near) = near {
             return no_argument(name, format!("did you mean `{near}`?"));
@@ -72,7 +72,8 @@ fn constant(arg: &str, key: &Expr, scope: &Scope<'_>) -> crate::message::Message
             return no_argument(name, instead);
         }
         let instead = format!(
-            "arguments: {}; text is written `{arg} = \"'{name}'\"`",
+            "arguments: {}; a function is called, `{arg} = {name}(..)`, and text is written \
+             `{arg} = \"'{name}'\"`",
             if arguments.is_empty() {
                 "none".to_owned()
             } else {

@@ -461,3 +461,46 @@ fn f33_keys_of_other_languages() {
         &[("sms_send", "the rule's name is `name = \"sms_send\"`")],
     );
 }
+
+#[test]
+fn habits_that_gave_two_errors_or_none() {
+    hold(
+        SEND,
+        &[
+            (
+                "permitsPerSecond = 10.0",
+                "a number is per second, and `capacity` is how many at once",
+            ),
+            ("algo = leaky_bucket, capacity = 20, rate = 5", "of a leaky bucket, it is `leak`"),
+            ("capacity = 20, refill = 5, tokens = 2", "what one call takes is its `cost`"),
+            ("max_concurrent = 5", "not how many run at once"),
+            ("key: \"phone\", capacity: 20, refill: 5", "`key` takes its value after `=`"),
+            ("key(\"phone\"), capacity(20), refill(5)", "`key` takes its value after `=`"),
+            ("key = \"phone\"; capacity = 20; refill = 5", "a comma is missing"),
+            ("\"phone\", 10, 60", "expected an argument"),
+            ("capacity = 20, refill = 1.0 / 15.0", "write `\"1/15s\"`"),
+            ("capacity = 20, refill = 2 * 0.25", "write `\"1/2s\"`"),
+            ("algo = fixed_window, limit = 5, window = 0.5 * 3.0", "write `\"1500ms\"`"),
+            ("capacity = 20, refill = 5, wait = true", "`wait` takes a duration"),
+            ("capacity = 20, refill = 5, limiter = \"redis\"", "`limiter` takes Rust over"),
+            (
+                "key = by_phone, capacity = 20, refill = 5",
+                "a function is called, `key = by_phone(..)`",
+            ),
+            ("key = SmartIpKeyExtractor, capacity = 20, refill = 5", "names no argument"),
+        ],
+    );
+    hold_keys(
+        SEND,
+        &[
+            ("format!(\"sms:{}\", phone)", "macros stand in a key in Rust"),
+            ("lower(\"x\")", "straight single quotes"),
+            ("@userId ?: 'x'", "who calls is `@user ?: 'anonymous'`"),
+            ("c.ClientIP()", "did you mean `@ip`?"),
+            ("r.RemoteAddr", "did you mean `@ip`?"),
+            ("if phone { 'a' } else { 'b' }", "`if` is not part of the key language"),
+            ("match phone", "`match` is not part of the key language"),
+            ("@request.route", "did you mean `@route`?"),
+        ],
+    );
+}

@@ -47,7 +47,10 @@ use crate::address;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a part of a rate limit key",
     label = "not text, a whole number, `bool`, `char` or an address",
-    note = "name a field of it that can, such as `x.id`; an own type can implement `KeyPart`"
+    note = "an `Option` needs a default, as in `x ?: 'anonymous'`; in a key in Rust, `x.unwrap_or(..)`",
+    note = "of a struct, name a field that can be one, as in `x.id`; a type of your own can implement `KeyPart`",
+    note = "of an enum, a list or a foreign type, make text of it: `key = x.to_string()`, in Rust, without quotes",
+    note = "a `Uuid` needs the feature `uuid` of `ratelimit-kit`"
 )]
 pub trait KeyPart {
     /// Writes the value's text. Equal values write the same, different values something different.
@@ -360,34 +363,12 @@ macro_rules! pointers {
 
 pointers! { &T, &mut T, Box<T>, Rc<T>, Arc<T> }
 
-/// Only for its message: nothing implements it, so no `Option` is a [`KeyPart`].
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "an `Option` needs a default to be a part of a rate limit key",
-    label = "may be `None`",
-    note = "in a key expression, write what stands for `None` after `?:`, as in `user ?: 'anonymous'`",
-    note = "in a Rust key, use `unwrap_or` or the like"
-)]
-pub trait HasDefault {}
-
-/// [`HasDefault`] is about this type, because the compiler shows the message of a condition only
-/// when it is about another type than the implementation.
-#[doc(hidden)]
-pub struct OptionOf<T>(std::marker::PhantomData<T>);
-
-#[doc(hidden)]
-impl<T> KeyPart for Option<T>
-where
-    OptionOf<T>: HasDefault,
-{
-    fn append_to(&self, _key: &mut KeyWriter<'_>) {}
-}
-
 /// A [`KeyPart`], or an `Option` of one: what may stand before `?:`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand before `?:` in a rate limit key",
     label = "neither a `KeyPart` nor an `Option` of one",
-    note = "name a field of it that is, such as `x.id`; an own type can implement `KeyPart`"
+    note = "of a struct, name a field that is one, as in `x.id`; a type of your own can implement `KeyPart`",
+    note = "of an enum, a list or a foreign type, make text of it in a key in Rust, without quotes"
 )]
 pub trait MaybeKeyPart {
     /// What it holds.
@@ -397,6 +378,7 @@ pub trait MaybeKeyPart {
     fn key_part(&self) -> Option<&Self::Part>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: KeyPart + ?Sized> MaybeKeyPart for T {
     type Part = T;
 
@@ -437,8 +419,9 @@ impl<T: MaybeKeyPart> MaybeKeyPart for &mut Option<T> {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`?.` in a rate limit key needs an `Option`",
-    label = "`{Self}` is always there",
-    note = "write `.` instead of `?.`"
+    label = "`{Self}` is no `Option`",
+    note = "write `.` instead of `?.` behind what is always there",
+    note = "of a `Result`, take `x.ok()` in a key in Rust, without quotes"
 )]
 pub trait Optional {
     /// What is in it.
