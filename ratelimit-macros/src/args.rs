@@ -132,7 +132,7 @@ impl Args {
                     }
                     // The name is the mistake, whatever follows it.
                     (Mistake::NoValue(_) | Mistake::Sign(..), Some(name), None) => {
-                        self.unknown(&name, None, errors)
+                        self.unknown(&name, None, errors);
                     }
                     (mistake, ..) => {
                         self.was_read = false;
@@ -326,6 +326,11 @@ pub(crate) fn last_word(value: &Expr) -> Option<String> {
         Expr::Field(field) => match &field.member {
             Member::Named(name) => Some(name.to_string()),
             Member::Unnamed(_) => None,
+        },
+        Expr::Struct(value) => Some(value.path.segments.last()?.ident.to_string()),
+        Expr::Call(call) => match unwrapped(&call.func) {
+            Expr::Path(path) => Some(path.path.segments.first()?.ident.to_string()),
+            _ => None,
         },
         Expr::Lit(ExprLit { lit: Lit::Bool(word), .. }) => Some(word.value.to_string()),
         value => text(value).map(LitStr::value),

@@ -11,6 +11,9 @@ use crate::quantity::{
 };
 
 messages! {
+    rate_as_division(division, arg, period) =
+        "`{division}` is 0 or 1 in Rust, which drops the rest: write a `Rate`, as in \
+         `{arg} = Rate::new(1, Duration::from_secs({period}))`";
     rest_lost(division, number, instead) =
         "`{division}` is {number} in Rust, which drops the rest: write {instead}";
 }
@@ -18,6 +21,14 @@ messages! {
 /// Reports a division that drops its rest, and a result of 0. `cost` may be 0.
 pub(crate) fn check(arg: &str, quantity: Quantity, value: &Expr) -> syn::Result<()> {
     let exact = Fraction::of(value);
+    if let (Quantity::Rate, Expr::Binary(division)) = (quantity, unwrapped(value))
+        && let (BinOp::Div(_), Some(Fraction { over: 1, under: 1 }), None) =
+            (division.op, Fraction::of(&division.left), exact)
+        && !matches!(unwrapped(&division.right), Expr::Lit(_))
+    {
+        let period = division.right.to_token_stream();
+        return Err(error_at(value, rate_as_division(value.to_token_stream(), arg, period)));
+    }
     let mut divisions = Divisions(None, false);
     divisions.visit_expr(value);
     // `1.0 / 15.0`: no argument takes a float.

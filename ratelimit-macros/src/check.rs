@@ -40,6 +40,8 @@ messages! {
     long_name(arg) = "`{arg}` can be 128 bytes at most";
     not_a_path() = "`crate` takes the path of the crate, like `crate = ::my_limits`";
     not_a_handler(arg) = "a closure in `{arg}` takes one argument, the error: write `|error| ..`";
+    nothing_returned(arg) =
+        "the function does not return `()`: write a value of its type, as in `{arg} = Err(..)`";
     function_not_called(name, arg) =
         "`{name}` is a function here: call it with what it takes, such as the error, \
          `{arg} = |error| {name}(error)`";
@@ -397,6 +399,10 @@ impl<'a> Reader<'a> {
             self.errors.at(text, quantity::rust_expected(arg.name(), text));
             return None;
         }
+        if let Expr::Closure(_) = unwrapped(&given.value) {
+            self.errors.at(&given.value, quantity::closure(arg.name()));
+            return None;
+        }
         flow::check(arg.name(), &given.value, self.errors);
         Some(given.value.clone())
     }
@@ -409,6 +415,10 @@ impl<'a> Reader<'a> {
                 if !returns_text(function) && syn::parse_str::<Ident>(&name.value()).is_ok() =>
             {
                 self.errors.at(name, function_not_called(name.value(), arg.name()));
+                None
+            }
+            Expr::Tuple(tuple) if tuple.elems.is_empty() && returns_generic(function) => {
+                self.errors.at(tuple, nothing_returned(arg.name()));
                 None
             }
             Expr::Path(path) if self.is_function(path, function) => {
@@ -533,6 +543,16 @@ fn krate(args: &Args, errors: &mut Errors) -> Path {
             errors.at(other, not_a_path());
             syn::parse_quote!(::ratelimit_kit)
         }
+    }
+}
+
+/// Whether the function returns `Result<..>` or the like, which no alias of `()` is.
+fn returns_generic(function: &Function) -> bool {
+    match function.returned() {
+        Some(Type::Path(path)) => {
+            path.path.segments.last().is_some_and(|last| !last.arguments.is_none())
+        }
+        _ => false,
     }
 }
 

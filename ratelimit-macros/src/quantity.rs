@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use syn::{Expr, Lit, LitFloat, LitInt, LitStr, UnOp};
+use syn::{Expr, Lit, LitFloat, LitInt, LitStr, Member, UnOp};
 
 use crate::arithmetic::{self, gcd};
 use crate::error::{error, error_at, key_error};
@@ -31,6 +31,7 @@ messages! {
         "`{arg}` is a number alone: write `{arg} = {count}, {other}`";
     rust_in_quotes(arg, value) =
         "`{arg}` takes Rust, without quotes around it: write `{arg} = {value}`";
+    closure(arg) = "`{arg}` takes a value and no closure: write what it returns";
     text_for_rust(arg) = "`{arg}` takes Rust over the function's arguments, and no text";
     no_placeholders(arg, value) =
         "`{value}` is text here: a number from a configuration is Rust without quotes, as in \
@@ -167,6 +168,12 @@ pub(crate) fn read(
             if let Some(quoted) = needs_quotes(quantity, value, is_bound) {
                 return Err(error_at(value, quotes_missing(quoted)));
             }
+            if let Some(quoted) = unit_of_others(quantity, value, is_bound) {
+                return Err(error_at(value, quotes_missing(quoted)));
+            }
+            if let Expr::Closure(_) = unwrapped(value) {
+                return Err(error_at(value, closure(arg)));
+            }
             arithmetic::check(arg, quantity, value)?;
             return Ok(Number::PerCall(value.clone()));
         }
@@ -197,7 +204,7 @@ fn read_text(
     if ["${", "#{", "{{"].iter().any(|open| value.trim_start().starts_with(open)) {
         return Err(error_at(text, no_placeholders(arg, value.trim())));
     }
-    if computes(&value, is_bound) {
+    if !value.trim_start().starts_with(|c: char| c.is_ascii_digit()) && computes(&value, is_bound) {
         return Err(error_at(text, rust_in_quotes(arg, value.trim())));
     }
     match quantity {
@@ -369,6 +376,41 @@ fn needs_quotes(
     (is_unit && !is_bound(&period)).then(|| format!("{}/{period}", permits.base10_digits()))
 }
 
+/// `minute`, `time.Minute`, `TimeUnit::MINUTES`, `5 * time.Minute`: as a text.
+fn unit_of_others(
+    quantity: Quantity,
+    value: &Expr,
+    is_bound: &dyn Fn(&str) -> bool,
+) -> Option<String> {
+    if quantity != Quantity::Duration {
+        return None;
+    }
+    let (times, word) = match unwrapped(value) {
+        Expr::Binary(product) if matches!(product.op, syn::BinOp::Mul(_)) => {
+            match (literal_int(&product.left), literal_int(&product.right)) {
+                (Some(times), None) => (times.base10_parse::<u64>().ok()?, &*product.right),
+                (None, Some(times)) => (times.base10_parse::<u64>().ok()?, &*product.left),
+                _ => return None,
+            }
+        }
+        value => (1, value),
+    };
+    let name = match unwrapped(word) {
+        Expr::Path(path) => path.path.segments.last()?.ident.to_string(),
+        Expr::Field(field) => match (&field.member, unwrapped(&field.base)) {
+            (Member::Named(name), Expr::Path(base)) if base.path.get_ident()? != "self" => {
+                let is_argument = is_bound(&base.path.get_ident()?.to_string());
+                (!is_argument).then(|| name.to_string())?
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let micros = unit(&name.to_lowercase()).filter(|_| name.len() > 1 && !is_bound(&name))?;
+    let (count, unit) = in_units(micros);
+    Some(format!("{}{unit}", times.checked_mul(count)?))
+}
+
 pub(crate) fn literal_int(expr: &Expr) -> Option<&LitInt> {
     match unwrapped(expr) {
         Expr::Lit(literal) => match &literal.lit {
@@ -396,6 +438,9 @@ fn read_rate(arg: &str, text: &LitStr) -> syn::Result<Known> {
     }
     let every = scan.number()?;
     let unit = scan.unit(|| format!("\"{}/{}s\"", permits.value, every_text(every.as_ref())))?;
+    if scan.rest().trim_start().starts_with('/') {
+        return Err(error(text.span(), not_a_rate(arg)));
+    }
     scan.end()?;
     if permits.value == 0 {
         return Err(scan.error(permits.at, &zero(arg)));
@@ -423,7 +468,8 @@ fn read_duration(arg: &str, text: &LitStr) -> syn::Result<Known> {
     let value = text.value();
     let mut scan = Scan::new(text, &value);
     let times = scan.number()?.ok_or_else(|| error(text.span(), not_a_duration(arg)))?;
-    if scan.slash() {
+    let rest = scan.rest().trim_start();
+    if scan.slash() || rest.starts_with(|c: char| !c.is_alphabetic()) {
         return Err(error(text.span(), not_a_duration(arg)));
     }
     let unit = scan.unit(|| format!("\"{}s\"", times.value))?;

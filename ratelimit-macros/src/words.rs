@@ -148,7 +148,7 @@ const ARGS: &[Word<&[Arg]>] = &[
     ),
     (
         "message error_message msg reason exception status status_code http_status code \
-         error_code response",
+         error_code response throws exception_class error_class",
         &[OnLimited],
         "a refusal is the function's own error, over HTTP a 429; something else is `on_limited = ..`",
     ),
@@ -192,6 +192,11 @@ const ALGOS: &[Word<&str>] = &[
         "sliding_window sliding rolling_window rolling",
         "",
         "did you mean `sliding_log`, which is exact, or `sliding_counter`, which is nearly so and cheaper?",
+    ),
+    (
+        "concurrency concurrent bulkhead semaphore",
+        "",
+        "`#[rate_limit]` counts calls in time and not how many run at once",
     ),
 ];
 

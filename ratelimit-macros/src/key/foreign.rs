@@ -34,7 +34,8 @@ const BEFORE_A_VALUE: &[Line] = &[
 ];
 
 /// Words that begin something, and stand before a value.
-const BEGINNING: &[Line] = &[("new", RUST), ("if match switch when case unless not", CONDITION)];
+const BEGINNING: &[Line] =
+    &[("new", RUST), ("f fr rf", TEMPLATE), ("if match switch when case unless not", CONDITION)];
 
 /// Signs and words after a value, where `+` should stand.
 const AFTER_A_VALUE: &[Line] = &[
@@ -64,6 +65,7 @@ const NAMES: &[Line] = &[
     ("method_name target_class class_name", METHOD),
     ("result return_value", "a key is computed before the function runs"),
     ("null nil none undefined nothing", DEFAULT),
+    ("global all everyone everybody shared", "one budget for all callers needs no `key`"),
     (
         "request req http http_request servlet_request ctx context exchange server r c",
         "what a request has is written `@ip`, `@path` or `@header['x-api-key']`",
@@ -72,7 +74,7 @@ const NAMES: &[Line] = &[
     ("principal authentication auth session security_context current_user caller", USER),
     ("user user_id uid username user_name", USER),
     (
-        "ip ip_address ip_addr client_ip remote_ip remote_addr remote_address real_ip peer addr host",
+        "ip ip_address ip_addr binary_remote_addr client_ip remote_ip remote_addr remote_address real_ip peer addr host",
         "did you mean `@ip`?",
     ),
     ("path uri url request_uri endpoint request_path", "did you mean `@path`?"),
@@ -136,6 +138,25 @@ const FIELDS: &[Line] = &[
     ("tenant tenant_id", "did you mean `@tenant ?: 'none'`?"),
     ("device device_id", "did you mean `@device ?: 'none'`?"),
 ];
+
+/// After text, where other languages join.
+pub(super) fn after_a_text(sign: &str) -> Option<&'static str> {
+    has("& || % ~ ^ && <> ++ -", sign).then_some(JOINED)
+}
+
+/// What to write for an argument behind `@`.
+pub(super) fn argument(name: &str) -> String {
+    format!("an argument stands as it is, `{name}`")
+}
+
+/// An answer, with the key itself where that is Rust and the answer asks for it.
+pub(super) fn spelled_out(instead: &str, source: &str) -> String {
+    let source = source.trim().replace('#', "");
+    let is_rust = instead.contains(" Rust, without the quotes around it")
+        && !source.contains(['\'', '?'])
+        && syn::parse_str::<syn::Expr>(&source).is_ok();
+    if is_rust { format!("{instead}: `key = {source}`") } else { instead.to_owned() }
+}
 
 pub(super) fn before_a_value(sign: &str) -> &'static str {
     find(BEFORE_A_VALUE, sign).unwrap_or(TEXT)

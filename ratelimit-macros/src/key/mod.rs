@@ -4,6 +4,7 @@
 //! Rust. All places in between are bytes of the literal's value.
 
 mod ast;
+mod differs;
 mod foreign;
 mod lexer;
 mod lower;

@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use super::ast::{Call, Context, Expr, ExprKind, Field, FieldName, Key, Path, Root};
 use super::lexer::lex;
+use super::resolve::{FUNCTIONS, context_has_no_index, one_argument, unknown_context_instead};
 use super::token::{Kind, Punct, Token};
 use super::{CONTEXT, Problem, foreign, problem};
 use crate::message::messages;
@@ -145,11 +146,16 @@ impl<'t> Parser<'t> {
 
     /// A value stands here, and something that does not go on with it.
     fn operator_missing(&self) -> Problem {
-        // `new Key`, `if phone`
+        // `new Key`, `if phone`, `lower phone`
         if let Some(Token { kind: Kind::Name(word), at }) = self.before
-            && let Some(instead) = foreign::beginning(word)
+            && !(self.is_name)(word)
         {
-            return problem(at.clone(), foreign_sign(word, instead));
+            if let Some(instead) = foreign::beginning(word) {
+                return problem(at.clone(), foreign_sign(word, self.spelled_out(instead)));
+            }
+            if FUNCTIONS.contains(&word.as_str()) {
+                return problem(at.clone(), one_argument(word));
+            }
         }
         let message = match self.kind() {
             Kind::Punct(Punct::Comma) => parts_without_brackets(),
@@ -157,7 +163,11 @@ impl<'t> Parser<'t> {
                 not_open(close.as_str())
             }
             Kind::Foreign(sign) if sign == "!" && self.opens(1) => {
-                foreign_sign(sign, "macros stand in a key in Rust, without the quotes around it")
+                let instead = "macros stand in a key in Rust, without the quotes around it";
+                foreign_sign(sign, self.spelled_out(instead))
+            }
+            Kind::Foreign(sign) if self.after_text() && foreign::after_a_text(sign).is_some() => {
+                foreign_sign(sign, foreign::after_a_text(sign).unwrap_or_default())
             }
             Kind::Foreign(sign) => match self.before {
                 // `x-api-key`: nothing is subtracted from what is no argument.
@@ -166,15 +176,23 @@ impl<'t> Parser<'t> {
                 {
                     foreign_sign(sign, foreign::TEXT_OR_HEADER)
                 }
-                _ => foreign_sign(sign, foreign::sign_after_a_value(sign)),
+                _ => foreign_sign(sign, self.spelled_out(foreign::sign_after_a_value(sign))),
             },
             Kind::Name(word) => match foreign::after_a_value(word) {
-                Some(instead) => foreign_sign(word, instead),
+                Some(instead) => foreign_sign(word, self.spelled_out(instead)),
                 None => plus_missing(self.kind()),
             },
             found => plus_missing(found),
         };
         problem(self.at(), message)
+    }
+
+    fn after_text(&self) -> bool {
+        matches!(self.before, Some(Token { kind: Kind::Text(_), .. }))
+    }
+
+    fn spelled_out(&self, instead: &str) -> String {
+        foreign::spelled_out(instead, self.source)
     }
 
     /// Whether the token that is so many further on opens parentheses or brackets.
@@ -194,7 +212,13 @@ impl<'t> Parser<'t> {
     /// A value should stand here.
     fn value_missing(&self) -> Problem {
         if let Kind::Foreign(sign) = self.kind() {
-            return problem(self.at(), foreign_sign(sign, foreign::before_a_value(sign)));
+            let next = self.name_at(1).and_then(|name| foreign::name(name, self.name_at(3)));
+            let instead = match sign.as_str() {
+                "$" => next.unwrap_or_else(|| foreign::before_a_value(sign)),
+                "*" if self.tokens.len() == 2 => "one budget for all callers needs no `key`",
+                sign => foreign::before_a_value(sign),
+            };
+            return problem(self.at(), foreign_sign(sign, self.spelled_out(instead)));
         }
         match self.before {
             Some(Token { kind: before @ Kind::Punct(_), at }) => {
@@ -296,6 +320,9 @@ impl<'t> Parser<'t> {
         match self.kind() {
             Kind::Punct(Punct::Dot | Punct::QuestionDot) => Err(self.field_of(&value)),
             Kind::Punct(Punct::OpenBracket) => Err(problem(self.at(), index_of_value())),
+            Kind::Punct(Punct::OpenParen) if matches!(value.kind, ExprKind::Context(_)) => {
+                Err(self.field_of(&value))
+            }
             _ => Ok(value),
         }
     }
@@ -389,9 +416,20 @@ impl<'t> Parser<'t> {
         let is_header = matches!(name.as_str(), "header" | "headers");
         if let Some(open) = self.eat(Punct::OpenBracket) {
             let Kind::Text(text) = self.kind() else {
-                return Err(match self.header_name().filter(|_| is_header) {
-                    Some((at, header)) => problem(at, header_unquoted(header)),
-                    None => problem(open.start..self.at().end, header_missing()),
+                return Err(match self.header_name() {
+                    _ if (self.is_name)(name) || name == "args" => {
+                        let index = self.source.get(open.start..).unwrap_or_default();
+                        let len = index.find(']').map_or(index.len(), |close| close + 1);
+                        let written = format!("{name}{}", index.get(..len).unwrap_or_default());
+                        let message = unknown_context_instead(name, foreign::argument(&written));
+                        problem(at.start..end, message)
+                    }
+                    _ if CONTEXT.contains(&name.as_str()) && !is_header => {
+                        problem(at.start..end, context_has_no_index(name))
+                    }
+                    Some((at, header)) if is_header => problem(at, header_unquoted(header)),
+                    _ if is_header => problem(open.start..self.at().end, header_missing()),
+                    _ => problem(at.start..end, context_of_ours(name)),
                 });
             };
             let text = text.clone();
@@ -502,7 +540,7 @@ impl<'t> Parser<'t> {
             // No field has these names, not even with `r#`.
             "self" | "Self" | "super" | "crate" | "_" => Err(problem(at, name_missing(after))),
             _ if self.is(Punct::OpenParen) || self.is_foreign("::") => {
-                Err(problem(at, method_call(name, foreign::method(name))))
+                Err(problem(at, method_call(name, self.spelled_out(foreign::method(name)))))
             }
             _ => Ok((FieldName::Named(name.clone()), at.end)),
         }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::words::snake_case;
 use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// Something in a text that looks like a name.
@@ -39,6 +40,10 @@ impl Names<'_> {
                     self.context.contains(&name) || self.is_argument(name)
                 }),
                 '%' => directive(rest),
+                '?' if stands_free => {
+                    let next = rest.chars().nth(1);
+                    next.is_none_or(|c| !c.is_alphanumeric()).then_some(1)
+                }
                 _ => None,
             };
             if let Some(len) = len {
@@ -59,8 +64,11 @@ impl Names<'_> {
         while let Some(start) = text.get(from..)?.find(is_start).map(|start| from + start) {
             let len = word_len(text.get(start..)?);
             let name = text.get(start..start + len)?;
-            if self.is_argument(name) {
-                return Some(Placeholder { at: start..start + len, name: name.to_owned() });
+            // `Phone` and `userId` as well.
+            if let Some(name) = self.arguments.iter().find(|known| **known == snake_case(name)) {
+                let end = start + word(text.get(start..)?).unwrap_or(len);
+                let fields = text.get(start + len..end)?;
+                return Some(Placeholder { at: start..end, name: format!("{name}{fields}") });
             }
             from = start + len;
         }
@@ -97,8 +105,11 @@ fn in_context(name: &str) -> String {
     }
 }
 
-/// The length of `{..}`.
+/// The length of `{..}`, or of `{{..}}`.
 fn in_braces(text: &str) -> Option<usize> {
+    if text.starts_with("{{") {
+        return text.find("}}").map(|close| close + 2);
+    }
     text.find('}').map(|close| close + 1)
 }
 
@@ -150,6 +161,8 @@ mod tests {
             ("sms:#{phone}", "#{phone}", "phone"),
             ("sms:${phone}", "${phone}", "phone"),
             ("sms:{ip}", "{ip}", "@ip"),
+            ("sms:{{phone}}", "{{phone}}", "phone"),
+            ("sms:?", "?", "phone"),
             ("sms:{0}", "{0}", "args[0]"),
             ("sms:{}", "{}", "phone"),
             ("sms:%s", "%s", "phone"),
@@ -161,9 +174,10 @@ mod tests {
         ] {
             assert_eq!(found(text), Some((written.to_owned(), name.to_owned())), "{text}");
         }
-        for text in
-            ["sms", "user#1", "a@ip", "@nobody", "100%", "50%save", "#", "$", "{", "a:b", "v1.2"]
-        {
+        for text in [
+            "sms", "user#1", "a@ip", "@nobody", "100%", "50%save", "who?", "?x", "#", "$", "{",
+            "a:b", "v1.2",
+        ] {
             assert_eq!(found(text), None, "{text}");
         }
     }

@@ -69,6 +69,9 @@ messages! {
     placeholder_in_text(name, instead) =
         "`{name}` in quotes is text, so all callers would share one budget: \
          names stand outside, as in `{instead}`";
+    constant(value, name) =
+        "`{value}` is the same for all calls, so all callers would share one budget: name an \
+         argument, as in `{name}`, or write a text, as in `'all'`";
     placeholder_in_group(name, instead) =
         "`{name}` in quotes is text, so every call would be in one slot: names stand outside, as in \
          `{instead}`";
@@ -159,7 +162,7 @@ pub(super) enum Function {
 const V6_BITS: u8 = 64;
 
 /// The functions by name.
-const FUNCTIONS: [&str; 6] = ["lower", "trim", "digits", "fold", "hash", "prefix"];
+pub(super) const FUNCTIONS: [&str; 6] = ["lower", "trim", "digits", "fold", "hash", "prefix"];
 
 /// Resolves `key`, or says everything that is wrong with it.
 pub(super) fn resolve(
@@ -278,6 +281,9 @@ impl Resolver<'_> {
                 let there = there.join(", ");
                 let near = symbol::nearest(&name.to_lowercase(), CONTEXT.into_iter());
                 let message = match (near, foreign::name(name, None)) {
+                    _ if self.find(name).is_some() => {
+                        unknown_context_instead(name, foreign::argument(name))
+                    }
                     (Some(suggestion), _) => unknown_context_suggestion(name, suggestion, there),
                     (None, Some(instead)) => unknown_context_instead(name, instead),
                     (None, None) => unknown_context(name, there),
@@ -515,6 +521,10 @@ impl Resolver<'_> {
             let found = names.placeholder(text).or_else(|| names.word(text));
             found.map(|found| (at.clone(), found))
         });
+        if found.is_none() && self.texts.is_empty() {
+            let name = arguments.first().map_or("phone", String::as_str);
+            self.report(&(0..self.source.len()), constant(self.source.trim(), name));
+        }
         if let Some((text, Placeholder { at, name })) = found {
             let start = text.start + 1;
             self.report_placeholder(&text, &(start + at.start..start + at.end), &name);
@@ -527,7 +537,11 @@ impl Resolver<'_> {
         let written = self.source.get(at.clone()).unwrap_or_default();
         let before = self.source.get(text.start + 1..at.start).unwrap_or_default();
         // Another one in front has an error of its own.
-        let before = before.rsplit('}').next().unwrap_or_default().trim_end_matches(['#', '$']);
+        let before = before
+            .rsplit('}')
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches(['#', '$', '%', '<', '[', '(', '\\', '`']);
         let instead =
             if before.is_empty() { name.to_owned() } else { format!("'{before}' + {name}") };
         let message = if self.arg == "group" {

@@ -57,12 +57,6 @@ impl Punct {
     }
 }
 
-impl Kind {
-    pub(super) fn is_name(&self, name: &str) -> bool {
-        matches!(self, Self::Name(found) if found == name)
-    }
-}
-
 /// As messages name it.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

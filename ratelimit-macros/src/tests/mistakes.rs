@@ -343,7 +343,7 @@ fn f30_keys_in_rust_that_are_the_same_for_all() {
                 "key = \"phone\", capacity = 5, refill = 1, group = GROUP",
                 "so every call would be in one slot",
             ),
-            ("key = ip, capacity = 5, refill = 1", "as in `key = \"@ip\"`"),
+            ("key = ip, capacity = 5, refill = 1", "did you mean `key = \"@ip\"`?"),
             ("key = phnoe, capacity = 5, refill = 1", "did you mean `phone`?"),
             ("key = login, capacity = 5, refill = 1", "text is written `key = \"'login'\"`"),
             (
@@ -490,9 +490,76 @@ fn habits_that_gave_two_errors_or_none() {
             ("key = SmartIpKeyExtractor, capacity = 20, refill = 5", "names no argument"),
         ],
     );
+    hold(
+        SEND,
+        &[
+            (
+                "capacity = 5, refill = 1 / CAPACITY",
+                "`refill = Rate::new(1, Duration::from_secs(CAPACITY))`",
+            ),
+            ("capacity = 20, refill = 5, on_limited = ()", "as in `on_limited = Err(..)`"),
+            ("key = stringify!(phone), capacity = 5, refill = 1", "names no argument"),
+            ("key = KEY.to_string(), capacity = 5, refill = 1", "names no argument"),
+            ("key = String::from(\"sms:{phone}\"), capacity = 5, refill = 1", "names no argument"),
+            ("key = \"sms\".into(), capacity = 5, refill = 1", "names no argument"),
+            ("key = user_id, capacity = 5, refill = 1", "who calls is `@user ?: 'anonymous'`"),
+            ("key = clientIp, capacity = 5, refill = 1", "did you mean `key = \"@ip\"`?"),
+            (
+                "key = tenant, capacity = 5, refill = 1",
+                "did you mean `key = \"@tenant ?: 'none'\"`?",
+            ),
+            ("key = global, capacity = 5, refill = 1", "one budget for all callers needs no `key`"),
+            ("capacity = 20, refill = \"5/min/user\"", "`refill` takes a rate"),
+            ("algo = fixed_window, limit = 5, window = \"00:01:00\"", "`window` takes a duration"),
+            ("algo = fixed_window, limit = 5, window = \"0 0 * * *\"", "`window` takes a duration"),
+            ("algo = fixed_window, limit = 5, window = 5 * time.Minute", "write `\"5min\"`"),
+            ("algo = fixed_window, limit = 5, window = TimeUnit.MINUTES", "write `\"1min\"`"),
+            ("algo = fixed_window, limit = 5, window = minute", "write `\"1min\"`"),
+            ("algo = concurrency, limit = 5", "not how many run at once"),
+            ("algo = TokenBucket::new(), capacity = 5, refill = 1", "write `algo = token_bucket`"),
+            (
+                "capacity = 20, refill = 5, when = |phone| true",
+                "`when` takes a value and no closure",
+            ),
+            (
+                "capacity = 20, refill = 5, cost = |p| p.len()",
+                "`cost` takes a value and no closure",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn habits_in_keys_that_gave_two_errors_or_none() {
+    compile(
+        "fn send(phone: &str, minute: u64) -> Result<(), Error> { Ok(()) }",
+        &[
+            "algo = fixed_window, limit = 5, window = minute",
+            "algo = fixed_window, limit = 5, window = 60 * minute",
+        ],
+    );
     hold_keys(
         SEND,
         &[
+            ("1", "`1` is the same for all calls"),
+            ("'USER'", "names stand outside, as in `user`"),
+            ("'sms:user.id'", "names stand outside, as in `'sms:' + user.id`"),
+            ("'sms:{{phone}}'", "names stand outside, as in `'sms:' + phone`"),
+            ("'sms:<phone>'", "names stand outside, as in `'sms:' + phone`"),
+            ("'sms:?'", "names stand outside, as in `'sms:' + phone`"),
+            ("'sms:' & phone", "`&` is not part of the key language: `+` joins"),
+            ("f'sms:{phone}'", "`f` is not part of the key language: names take no braces"),
+            ("@args[0]", "an argument stands as it is, `args[0]`"),
+            ("@phone", "an argument stands as it is, `phone`"),
+            ("@ip[0]", "`@ip` is one value and takes no index"),
+            ("@query['id']", "a request has no `@query`"),
+            ("@ip()", "`@ip` is one text"),
+            ("$remote_addr", "did you mean `@ip`?"),
+            ("lower phone", "`lower` takes one value: `lower(phone)`"),
+            ("*", "one budget for all callers needs no `key`"),
+            ("global", "one budget for all callers needs no `key`"),
+            ("user.id()", "without the quotes around it: `key = user.id()`"),
+            ("phone as u64", "without the quotes around it: `key = phone as u64`"),
             ("format!(\"sms:{}\", phone)", "macros stand in a key in Rust"),
             ("lower(\"x\")", "straight single quotes"),
             ("@userId ?: 'x'", "who calls is `@user ?: 'anonymous'`"),

@@ -12,7 +12,7 @@ pub struct Negative(pub i64);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a whole number",
     label = "`#[rate_limit]` counts in whole numbers",
-    note = "any integer type will do"
+    note = "any integer type will do; of a `NonZero` one, take `.get()`"
 )]
 pub trait Count {
     /// The number, saturated.

@@ -30,4 +30,9 @@ fn f5(phone: &str) -> Result<usize, RateLimitError> {
     Ok(phone.len())
 }
 
+#[rate_limit(capacity = 5, refill = 1 / SECONDS)]
+fn f6(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
 fn main() {}

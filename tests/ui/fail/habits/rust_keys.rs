@@ -32,4 +32,14 @@ fn f5(phone: &str) -> Result<usize, RateLimitError> {
     Ok(phone.len())
 }
 
+#[rate_limit(key = KEY.to_string(), capacity = 20, refill = 5)]
+fn f6(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
+#[rate_limit(key = stringify!(phone), capacity = 20, refill = 5)]
+fn f7(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
 fn main() {}

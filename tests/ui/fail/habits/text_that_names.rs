@@ -40,4 +40,14 @@ fn f7(phone: &str) -> Result<usize, RateLimitError> {
     Ok(phone.len())
 }
 
+#[rate_limit(key = "1", capacity = 20, refill = 5)]
+fn f8(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
+#[rate_limit(key = "'sms:<Phone>'", capacity = 20, refill = 5)]
+fn f9(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
 fn main() {}

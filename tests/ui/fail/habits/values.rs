@@ -60,4 +60,19 @@ fn f11(phone: &str) -> Result<usize, RateLimitError> {
     Ok(phone.len())
 }
 
+#[rate_limit(capacity = 20, refill = 5, when = |phone| true)]
+fn f12(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
+#[rate_limit(algo = fixed_window, limit = 5, window = 5 * time.Minute)]
+fn f13(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
+#[rate_limit(capacity = 20, refill = 5, on_limited = ())]
+fn f14(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
 fn main() {}
