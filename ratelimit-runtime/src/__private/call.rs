@@ -16,7 +16,7 @@ enum Start {
     /// The body may run.
     Admitted,
     /// It may, when its turn has come.
-    Wait(Box<Place<'static>>),
+    Wait(Box<Place>),
     /// The store must be asked.
     Ask,
 }
@@ -194,7 +194,7 @@ impl Call {
     }
 
     /// Asks the store, after [`start`](Self::start) said so.
-    async fn ask(self, caller: Caller) -> Option<Result<Option<Place<'static>>, RateLimitError>> {
+    async fn ask(self, caller: Caller) -> Option<Result<Option<Place>, RateLimitError>> {
         let limiter = match self.limiter() {
             Ok(Some(limiter)) => limiter.clone(),
             Ok(None) => return Some(Ok(None)),
@@ -224,6 +224,7 @@ impl Call {
         }
         for check in self.checks.iter().filter(|check| !check.is_shadow()) {
             check.rule().register().map_err(|error| mistaken(error.into()))?;
+            limiter.tell_of_name(check.rule());
         }
         Ok(Some(limiter))
     }

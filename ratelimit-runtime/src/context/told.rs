@@ -2,12 +2,10 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::time::Duration;
 
 use smallvec::SmallVec;
 
 use crate::algo::Answer;
-use crate::context::Context;
 use crate::rule::Check;
 use crate::web::FieldItem;
 
@@ -32,7 +30,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    pub(super) fn new(check: &Check<'_>, answer: &Answer, context: &Context) -> Self {
+    pub(super) fn new(check: &Check<'_>, answer: &Answer) -> Self {
         let rule = check.rule();
         // Only a name that a person wrote.
         let name = rule.has_written_name().then(|| rule.name());
@@ -40,13 +38,8 @@ impl Told {
         // The limit is another one where a store fails and each instance has a share of it.
         let is_as_written = !check.has_own_numbers() && answer.limit == rule.algorithm().limit();
         let item = if is_as_written { rule.field_item(item).clone() } else { Arc::new(item()) };
-        let wait_ms = if answer.allowed {
-            Some(answer.reset_after_ms)
-        } else {
-            let spread = context.spread();
-            let told = |ms| spread.seconds(Duration::from_millis(ms)).saturating_mul(1_000);
-            answer.retry_after_ms.map(|ms| if spread.is_on() { told(ms) } else { ms })
-        };
+        let wait_ms =
+            if answer.allowed { Some(answer.reset_after_ms) } else { answer.retry_after_ms };
         Self {
             item,
             limit: answer.limit,
@@ -85,7 +78,10 @@ impl Told {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::context::Context;
     use crate::limiter::Limiter;
     use crate::rule::{Algorithm, Rule};
 
