@@ -58,4 +58,6 @@ pub use store::Store;
 #[cfg(feature = "redis")]
 pub use store::redis::Credentials;
 #[cfg(feature = "tower")]
-pub use web::{ClientIp, ErrorBody, ErrorResponses, Fields, RateLimitLayer, RequestInfo};
+pub use web::{
+    ClientIp, ErrorBody, ErrorResponses, Fields, LayerRule, RateLimitLayer, RequestInfo,
+};

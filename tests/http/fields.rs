@@ -257,7 +257,7 @@ fn shares_are_told_as_they_are() {
 }
 
 #[test]
-fn names_that_a_field_cannot_hold() {
+fn f36_names_that_a_field_cannot_hold_are_escaped() {
     let window = Duration::from_mins(1);
     let rule = |name| Rule::new(name, Algorithm::FixedWindow { limit: 9, window });
     let key = |_: &Context| ratelimit_kit::Key::from("k");
@@ -270,7 +270,8 @@ fn names_that_a_field_cannot_hold() {
         || Site::new(limiter(), layer.clone()),
         |framework, address| {
             let answer = get("/free").to(address);
-            assert_eq!(names(&of(&answer, "ratelimit")), ["default", "a \"b\\c"], "{framework}");
+            let shown = ["%E7%9F%AD%E4%BF%A1", "a \"b\\c", "x%0Ay"];
+            assert_eq!(names(&of(&answer, "ratelimit")), shown, "{framework}");
         },
     );
 }

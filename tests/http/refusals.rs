@@ -140,9 +140,8 @@ fn bodies_are_chosen_in_one_place() {
         }
     });
     // A media type that is none must not take the answer away.
-    let own = ErrorResponses::with(|error| ErrorBody {
-        media_type: "a\nb",
-        text: format!("wait {:?}", error.retry_after()),
+    let own = ErrorResponses::with(|error| {
+        ErrorBody::new("a\nb", format!("wait {:?}", error.retry_after()))
     });
     Site::everywhere(site(own), |framework, address| {
         assert_eq!(get("/ip").times(2, address), [200, 200], "{framework}");

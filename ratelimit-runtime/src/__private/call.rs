@@ -16,7 +16,7 @@ enum Start {
     /// The body may run.
     Admitted,
     /// It may, when its turn has come.
-    Wait(Box<Place>),
+    Wait(Box<Place<'static>>),
     /// The store must be asked.
     Ask,
 }
@@ -194,7 +194,7 @@ impl Call {
     }
 
     /// Asks the store, after [`start`](Self::start) said so.
-    async fn ask(self, caller: Caller) -> Option<Result<Option<Place>, RateLimitError>> {
+    async fn ask(self, caller: Caller) -> Option<Result<Option<Place<'static>>, RateLimitError>> {
         let limiter = match self.limiter() {
             Ok(Some(limiter)) => limiter.clone(),
             Ok(None) => return Some(Ok(None)),

@@ -10,7 +10,7 @@ use crate::error::RateLimitError;
 use crate::limiter::{Place, Question};
 
 /// The store is asked. No place: nothing was to be decided.
-type Asking = Question<Result<Option<Place>, RateLimitError>>;
+type Asking = Question<Result<Option<Place<'static>>, RateLimitError>>;
 
 type InLine = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -48,7 +48,7 @@ impl Run {
         Self { state: State::Asking(asking) }
     }
 
-    pub(super) fn in_line(place: Place) -> Self {
+    pub(super) fn in_line(place: Place<'static>) -> Self {
         Self { state: State::InLine(Box::pin(place.turn())) }
     }
 }

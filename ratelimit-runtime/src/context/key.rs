@@ -4,6 +4,7 @@
 //! what is always in that of a request, the key says so: there is no budget that all calls without
 //! one share.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use super::{Address, CURRENT, Inner};
@@ -95,6 +96,19 @@ impl KeyPart for Route {
 /// are ways to write its path.
 fn push_path(path: &str, key: &mut KeyWriter<'_>) {
     if path.contains('%') { key.push_bytes(&percent_decoded(path)) } else { key.push_str(path) }
+}
+
+/// A path to compare with others, in which a `/` that was escaped is not one.
+pub(super) fn decoded_text(path: &str) -> Option<Cow<'_, str>> {
+    if !path.contains('%') {
+        return Some(Cow::Borrowed(path));
+    }
+    let mut segments = Vec::new();
+    for segment in path.split('/') {
+        let decoded = String::from_utf8(percent_decoded(segment)).ok()?;
+        segments.push(decoded.replace('/', "%2F"));
+    }
+    Some(Cow::Owned(segments.join("/")))
 }
 
 fn percent_decoded(text: &str) -> Vec<u8> {
@@ -209,6 +223,28 @@ mod tests {
         let context = Context::builder().path("/users/1").route("/users/{id}").build();
         assert_eq!(context.route_key().as_str(), "/users/%7Bid%7D");
         assert_eq!(context.path(), Some("/users/1"));
+    }
+
+    #[test]
+    fn a_path_to_compare_with() {
+        let decoded = |path: &str| {
+            let context = Context::builder().path(path).build();
+            context.decoded_path().map(Cow::into_owned)
+        };
+        for (written, path) in [
+            ("/health", "/health"),
+            ("/%68ealth", "/health"),
+            ("/h%C3%A9", "/h\u{e9}"),
+            ("//health", "//health"),
+            ("/a%2Fb", "/a%2Fb"),
+            ("/a%2fb", "/a%2Fb"),
+            ("/%2e%2E/x", "/../x"),
+            ("/100%", "/100%"),
+        ] {
+            assert_eq!(decoded(written).as_deref(), Some(path), "{written}");
+        }
+        assert_eq!(decoded("/%ff"), None);
+        assert_eq!(Context::builder().build().decoded_path(), None);
     }
 
     #[test]

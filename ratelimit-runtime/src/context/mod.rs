@@ -5,6 +5,7 @@ mod key;
 #[cfg(feature = "tower")]
 mod told;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::net::IpAddr;
@@ -81,6 +82,9 @@ struct Inner {
     /// That of the layer around the one that made this, for the same request.
     #[cfg(feature = "tower")]
     outer: Option<Context>,
+    /// By how much the waits that clients are told are longer.
+    #[cfg(feature = "tower")]
+    spread: crate::web::Spread,
     /// How refusals are answered.
     #[cfg(feature = "tower")]
     answers: crate::web::ErrorResponses,
@@ -140,7 +144,9 @@ impl Context {
             let shown =
                 told.filter(|(check, _)| !check.is_shadow() && !check.rule().hides_fields());
             let mut kept = kept.lock();
-            shown.for_each(|(check, answer)| Told::new(check, answer).keep_in(&mut kept));
+            shown.for_each(|(check, answer)| {
+                Told::new(check, answer, context).keep_in(&mut kept);
+            });
         });
         #[cfg(not(feature = "tower"))]
         let _ = (checks, answers);
@@ -204,6 +210,18 @@ impl Context {
         inner
     }
 
+    /// By how much the waits that clients are told are longer.
+    #[cfg(feature = "tower")]
+    pub(crate) fn spread(&self) -> crate::web::Spread {
+        self.inner.spread
+    }
+
+    /// The same in the context of this task.
+    #[cfg(feature = "tower")]
+    pub(crate) fn current_spread() -> crate::web::Spread {
+        CURRENT.try_with(Self::spread).unwrap_or_default()
+    }
+
     /// How refusals are answered here.
     #[cfg(feature = "tower")]
     pub(crate) fn answers() -> crate::web::ErrorResponses {
@@ -239,6 +257,15 @@ impl Context {
     /// ```
     pub fn ip_network_key(&self, v4_bits: u8, v6_bits: u8) -> Key {
         self.clone().scope_blocking(|| Key::from(functions::prefix(&Ip, v4_bits, v6_bits)))
+    }
+
+    /// The path of the request as `@path` counts it, without a query and decoded once: `/%68ealth` is `/health`. A `/` that
+    /// is escaped stays so, because no router takes it for one. `None` if there is no path, or what it decodes to
+    /// is no text.
+    ///
+    /// To compare it with paths that there are; for a key a client has a new one whenever it likes.
+    pub fn decoded_path(&self) -> Option<Cow<'_, str>> {
+        self::key::decoded_text(self.path()?)
     }
 
     /// What `@route` is in a key: one budget for each route, however many paths it has. Where no layer knows the
@@ -350,6 +377,7 @@ impl ContextBuilder {
             tenant: known.tenant.clone(),
             device: known.device.clone(),
             answers: known.answers.clone(),
+            spread: known.spread,
             grpc: known.grpc,
             outer: Some(outer),
             ..Inner::default()
@@ -367,6 +395,12 @@ impl ContextBuilder {
     #[cfg(feature = "tower")]
     pub(crate) fn telling(self) -> Self {
         self.with(|inner| inner.told = Some(parking_lot::Mutex::default()))
+    }
+
+    /// By how much the waits that clients are told are longer.
+    #[cfg(feature = "tower")]
+    pub(crate) fn spread(self, spread: crate::web::Spread) -> Self {
+        self.with(|inner| inner.spread = spread)
     }
 
     /// How refusals are answered.

@@ -2,10 +2,12 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
+use std::time::Duration;
 
 use smallvec::SmallVec;
 
 use crate::algo::Answer;
+use crate::context::Context;
 use crate::rule::Check;
 use crate::web::FieldItem;
 
@@ -30,7 +32,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    pub(super) fn new(check: &Check<'_>, answer: &Answer) -> Self {
+    pub(super) fn new(check: &Check<'_>, answer: &Answer, context: &Context) -> Self {
         let rule = check.rule();
         // Only a name that a person wrote.
         let name = rule.has_written_name().then(|| rule.name());
@@ -38,8 +40,13 @@ impl Told {
         // The limit is another one where a store fails and each instance has a share of it.
         let is_as_written = !check.has_own_numbers() && answer.limit == rule.algorithm().limit();
         let item = if is_as_written { rule.field_item(item).clone() } else { Arc::new(item()) };
-        let wait_ms =
-            if answer.allowed { Some(answer.reset_after_ms) } else { answer.retry_after_ms };
+        let wait_ms = if answer.allowed {
+            Some(answer.reset_after_ms)
+        } else {
+            let spread = context.spread();
+            let told = |ms| spread.seconds(Duration::from_millis(ms)).saturating_mul(1_000);
+            answer.retry_after_ms.map(|ms| if spread.is_on() { told(ms) } else { ms })
+        };
         Self {
             item,
             limit: answer.limit,
@@ -78,10 +85,7 @@ impl Told {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-    use crate::context::Context;
     use crate::limiter::Limiter;
     use crate::rule::{Algorithm, Rule};
 

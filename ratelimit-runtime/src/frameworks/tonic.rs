@@ -6,6 +6,7 @@ use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
+use crate::context::Context;
 use crate::error::RateLimitError;
 
 /// `RESOURCE_EXHAUSTED` with a `RetryInfo` in its details, `UNAVAILABLE`, `INVALID_ARGUMENT` or
@@ -16,7 +17,9 @@ impl From<RateLimitError> for Status {
             RateLimitError::Refused(refusal) => {
                 let mut details = ErrorDetails::new();
                 // At least a second, as over HTTP: clients come back at once from less.
-                let wait = refusal.retry_after().map(|wait| wait.max(Duration::from_secs(1)));
+                let spread = Context::current_spread();
+                let wait = refusal.retry_after().map(|wait| spread.exactly(wait));
+                let wait = wait.map(|wait| wait.max(Duration::from_secs(1)));
                 if wait.is_some() {
                     details.set_retry_info(wait);
                 }

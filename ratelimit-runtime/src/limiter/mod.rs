@@ -285,7 +285,8 @@ impl Limiter {
 
     /// The checks that are not switched off.
     fn switched_on<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Cow<'c, [Check<'r>]> {
-        let is_enforced = |check: &Check<'_>| check.rule().mode() == Mode::Enforce;
+        let is_enforced =
+            |check: &Check<'_>| check.rule().mode() == Mode::Enforce && !check.is_shadow();
         let watches = self.only_watches();
         if self.is_off() {
             return Cow::Borrowed(&[]);

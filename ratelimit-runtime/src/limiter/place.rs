@@ -1,14 +1,20 @@
 //! The place of a call that was admitted and does not run yet.
 
 use std::borrow::Cow;
+#[cfg(feature = "tower")]
+use std::sync::Arc;
 use std::time::Duration;
 
 use smallvec::SmallVec;
 
+#[cfg(feature = "tower")]
+use super::Question;
 use super::{Caller, Limiter, admit};
 use crate::decision::{Decision, Degraded};
 use crate::error::{RateLimitError, StoreError};
 use crate::rule::Check;
+#[cfg(feature = "tower")]
+use crate::rule::{Rule, SharedCheck};
 use crate::store::{Answers, Charged, Charges};
 use crate::telemetry;
 
@@ -19,9 +25,9 @@ pub(crate) type Checks = SmallVec<[Check<'static>; 1]>;
 /// charge is refunded.
 #[derive(Debug)]
 #[must_use = "a place that is dropped is refunded"]
-pub(crate) struct Place {
+pub(crate) struct Place<'r> {
     limiter: Limiter,
-    checks: Checks,
+    checks: SmallVec<[Check<'r>; 1]>,
     charges: Charges,
     /// How long each check says to wait.
     delays: SmallVec<[Duration; 1]>,
@@ -39,10 +45,10 @@ pub(crate) struct Place {
 impl Limiter {
     /// Decides checks of a call that waits for its turn, if that takes no waiting. There is no place
     /// if the call may run at once.
-    pub(crate) fn enter_now(
+    pub(crate) fn enter_now<'r>(
         &self,
-        checks: &[Check<'static>],
-    ) -> Option<Result<Option<Place>, RateLimitError>> {
+        checks: &[Check<'r>],
+    ) -> Option<Result<Option<Place<'r>>, RateLimitError>> {
         let applied = match self.validated(checks) {
             Ok(applied) if applied.is_empty() => return Some(Ok(None)),
             Ok(applied) => applied,
@@ -64,7 +70,7 @@ impl Limiter {
         checks: Checks,
         waits: bool,
         caller: &Caller,
-    ) -> Option<Result<Place, RateLimitError>> {
+    ) -> Option<Result<Place<'static>, RateLimitError>> {
         let applied = self.applied(&checks);
         let mark = self.shared.resets.mark();
         let entered = self.ask(&applied, waits, caller).await?;
@@ -80,16 +86,29 @@ impl Limiter {
         )
     }
 
-    /// Like [`check_all`](Self::check_all), after [`check_all_now`](Self::check_all_now) gave `None`
-    /// for the same checks. `None` if the caller has left.
+    /// As [`enter_later`](Self::enter_later), for checks of rules that are shared. There is no place if the call may
+    /// run at once.
     #[cfg(feature = "tower")]
-    pub(crate) async fn check_all_later(
+    pub(crate) async fn enter_asking<'r>(
         &self,
-        checks: &[Check<'_>],
-        caller: &Caller,
-    ) -> Option<Result<(), RateLimitError>> {
-        let entered = self.ask(&self.applied(checks), false, caller).await?;
-        Some(entered.map(|_| ()))
+        rules: &[&Arc<Rule>],
+        checks: &[Check<'r>],
+        waits: bool,
+    ) -> Result<Option<Place<'r>>, RateLimitError> {
+        let mark = self.shared.resets.mark();
+        // Borrows nothing: who leaves does not take it along.
+        let shared = checks.iter().zip(rules).map(|(check, rule)| check.shared(rule));
+        let (shared, limiter): (Vec<SharedCheck>, _) = (shared.collect(), self.clone());
+        let (decision, charges) = Question::new(|caller| async move {
+            let checks: Vec<Check<'_>> = shared.iter().map(SharedCheck::check).collect();
+            limiter.ask(&limiter.applied(&checks), waits, &caller).await
+        })
+        .await?;
+        if !waits || decision.delay().is_zero() {
+            return Ok(None);
+        }
+        let checks = self.applied(checks).into_owned().into();
+        Ok(Some(Place::new(self, checks, &decision, charges, mark, true)))
     }
 
     /// Asks the store. Where the caller has left meanwhile, what was charged is refunded, and that is all:
@@ -161,10 +180,10 @@ fn certain(delay: Duration) -> Duration {
     delay.saturating_sub(Duration::from_millis(1))
 }
 
-impl Place {
+impl<'r> Place<'r> {
     fn new(
         limiter: &Limiter,
-        checks: Checks,
+        checks: SmallVec<[Check<'r>; 1]>,
         decision: &Decision,
         charges: Charges,
         mark: u64,
@@ -201,7 +220,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Place<'_> {
     fn drop(&mut self) {
         if self.charges.iter().all(Option::is_none) || self.process != std::process::id() {
             return;

@@ -214,8 +214,46 @@ impl<'a> Check<'a> {
         }
     }
 
+    /// A copy that borrows nothing: `rule` is its own.
+    #[cfg(feature = "tower")]
+    pub(crate) fn shared(&self, rule: &Arc<Rule>) -> SharedCheck {
+        SharedCheck {
+            rule: rule.clone(),
+            key: self.key.clone(),
+            cost: self.cost,
+            numbers: self.numbers,
+            max_delay: self.max_delay,
+            only_watched: self.only_watched,
+        }
+    }
+
     /// The same check, which never refuses whatever its rule says.
     pub(crate) fn only_watched(&self) -> Self {
         Self { only_watched: true, ..self.clone() }
+    }
+}
+
+/// What a [`Check`] of a layer's rule is made of.
+#[cfg(feature = "tower")]
+#[derive(Debug)]
+pub(crate) struct SharedCheck {
+    rule: Arc<Rule>,
+    key: Key,
+    cost: u64,
+    numbers: Option<Algorithm>,
+    max_delay: Option<Duration>,
+    only_watched: bool,
+}
+
+#[cfg(feature = "tower")]
+impl SharedCheck {
+    pub(crate) fn check(&self) -> Check<'_> {
+        Check {
+            cost: self.cost,
+            numbers: self.numbers,
+            max_delay: self.max_delay,
+            only_watched: self.only_watched,
+            ..Check::new(&self.rule, self.key.clone())
+        }
     }
 }

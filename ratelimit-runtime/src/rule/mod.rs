@@ -23,6 +23,8 @@ use crate::web::FieldItem;
 
 pub use self::algorithm::{Algorithm, Rate};
 pub use self::check::Check;
+#[cfg(feature = "tower")]
+pub(crate) use self::check::SharedCheck;
 use self::marks::Marks;
 #[cfg(feature = "tower")]
 pub(crate) use self::name::MAX_NAME;

@@ -2,37 +2,112 @@
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use super::caching::NO_STORE;
 use crate::context::Context;
 use crate::error::{ConfigError, Mistake, RateLimitError};
+use crate::spacing::OnceAMinute;
 
-/// What the body of an answer is, when a call is not admitted.
+/// The answer to a call that is not admitted, as far as it can be chosen: the body, and if need be the status and
+/// further header fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorBody {
-    /// For `Content-Type`.
-    pub media_type: &'static str,
-    /// The text.
-    pub text: String,
+    media_type: &'static str,
+    text: String,
+    status: Option<u16>,
+    headers: Vec<(String, String)>,
 }
 
 impl ErrorBody {
-    /// JSON.
+    /// A text of this media type, for `Content-Type`.
+    pub fn new(media_type: &'static str, text: impl Into<String>) -> Self {
+        Self { media_type, text: text.into(), status: None, headers: Vec::new() }
+    }
+
+    /// JSON. For what stands in it there is [`json_string`](Self::json_string).
     pub fn json(text: impl Into<String>) -> Self {
-        Self { media_type: "application/json", text: text.into() }
+        Self::new("application/json", text)
     }
 
     /// Plain text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { media_type: "text/plain; charset=utf-8", text: text.into() }
+        Self::new("text/plain; charset=utf-8", text)
+    }
+
+    /// A problem document (RFC 9457), as it is by default.
+    pub fn problem(error: &RateLimitError) -> Self {
+        problem(error)
+    }
+
+    /// `{"code": 429, "message": ".."}`.
+    pub fn code_and_message(error: &RateLimitError, message: impl AsRef<str>) -> Self {
+        let (code, message) = (error.http_status(), Self::json_string(message));
+        Self::json(format!(r#"{{"code":{code},"message":{message}}}"#))
+    }
+
+    /// The same body with this status, from 200 to 599, instead of the [error's own](RateLimitError::http_status); what
+    /// is none of these changes nothing. Header fields stay as they are, `Cache-Control: no-store` too.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::{ErrorBody, ErrorResponses};
+    /// // A front end that reads the code in the body, and takes every other status for a broken line.
+    /// let answers = ErrorResponses::with(|error| {
+    ///     ErrorBody::code_and_message(error, "too many requests").with_status(200)
+    /// });
+    /// ```
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
+    }
+
+    /// The same body with a header field beside it, or in place of one that is there anyway, such as
+    /// `Retry-After`. What is no name or no value of a header is left out, and logged.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::{ErrorBody, ErrorResponses};
+    /// let answers = ErrorResponses::with(|error| match error.http_status() {
+    ///     503 => ErrorBody::problem(error).with_header("retry-after", "5"),
+    ///     _ => ErrorBody::problem(error).with_header("x-limited-by", "shop"),
+    /// });
+    /// ```
+    #[must_use]
+    pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// The media type.
+    pub fn media_type(&self) -> &'static str {
+        self.media_type
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// A text as a string of JSON, in quotes.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::ErrorBody;
+    /// let body = format!(r#"{{"error":{}}}"#, ErrorBody::json_string("so \"often\""));
+    /// assert_eq!(body, r#"{"error":"so \"often\""}"#);
+    /// ```
+    pub fn json_string(text: impl AsRef<str>) -> String {
+        json_string(text.as_ref())
     }
 }
 
-/// What the bodies of answers are: one place for all handlers behind a layer or middleware.
+/// What the answers are: one place for all handlers behind a layer or middleware.
+///
+/// It counts for what is answered while the request is served. Where an error becomes a response later, outside of the
+/// layer, there is no request any more and a problem document is made;
+/// [`http_response`](Self::http_response) makes the one that is wanted.
 ///
 /// ```
 /// # use ratelimit_runtime::{ErrorResponses, ErrorBody};
@@ -78,11 +153,7 @@ impl ErrorResponses {
     pub fn code_and_message_of<M: AsRef<str>>(
         message: impl Fn(&RateLimitError) -> M + Send + Sync + 'static,
     ) -> Self {
-        Self::with(move |error| {
-            let code = error.http_status();
-            let message = json_string(message(error).as_ref());
-            ErrorBody::json(format!(r#"{{"code":{code},"message":{message}}}"#))
-        })
+        Self::with(move |error| ErrorBody::code_and_message(error, message(error)))
     }
 
     /// What a closure makes of the error. It is for the client: errors name rules, and may say more
@@ -91,11 +162,47 @@ impl ErrorResponses {
         Self { make: Some(Arc::new(make)) }
     }
 
-    fn body(&self, error: &RateLimitError) -> ErrorBody {
-        match &self.make {
+    /// The HTTP response to a call that was not admitted, whatever layer is around it: as
+    /// [`RateLimitError::http_response`] otherwise.
+    pub fn http_response(&self, error: &RateLimitError) -> Response<String> {
+        let ErrorBody { media_type, text, status, headers: own } = match &self.make {
             Some(make) => make(error),
             None => problem(error),
+        };
+        let status = status.filter(|status| (200..600).contains(status));
+        let mut response = Response::new(text);
+        *response.status_mut() =
+            StatusCode::from_u16(status.unwrap_or_else(|| error.http_status()))
+                .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        // It is about this client and this moment.
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(NO_STORE));
+        // The user's own, and so perhaps none.
+        if let Ok(media_type) = HeaderValue::from_str(media_type) {
+            headers.insert(CONTENT_TYPE, media_type);
         }
+        if let Some(seconds) = error.retry_after_seconds() {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        for (name, value) in &own {
+            match (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
+                (Ok(name), Ok(value)) => _ = headers.insert(name, value),
+                _ => left_out(name),
+            }
+        }
+        response
+    }
+}
+
+/// Says that there is a header field that cannot be.
+#[cold]
+fn left_out(name: &str) {
+    static LINES: OnceAMinute = OnceAMinute::new();
+    if LINES.is_due(Instant::now()) {
+        tracing::error!(
+            header = name.escape_debug().to_string(),
+            "a header field of an error response is left out: its name or its value is not valid"
+        );
     }
 }
 
@@ -112,21 +219,14 @@ impl RateLimitError {
     ///
     /// The features `axum` and `actix` make it a response of those by itself.
     pub fn http_response(&self) -> Response<String> {
-        let ErrorBody { media_type, text } = Context::answers().body(self);
-        let mut response = Response::new(text);
-        *response.status_mut() =
-            StatusCode::from_u16(self.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let headers = response.headers_mut();
-        // It is about this client and this moment.
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static(NO_STORE));
-        // The user's own, and so perhaps none.
-        if let Ok(media_type) = HeaderValue::from_str(media_type) {
-            headers.insert(CONTENT_TYPE, media_type);
-        }
-        if let Some(wait) = self.retry_after() {
-            headers.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
-        }
-        response
+        Context::answers().http_response(self)
+    }
+
+    /// What `Retry-After` says: [`retry_after`](Self::retry_after) in whole seconds, rounded up and at least 1, so that a client
+    /// that waits as told is not too early. With what the layer around it
+    /// [adds](crate::RateLimitLayer::spread_waits), for bodies of one's own.
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        self.retry_after().map(|wait| Context::current_spread().seconds(wait).max(1))
     }
 }
 
@@ -140,7 +240,7 @@ fn title(error: &RateLimitError) -> &'static str {
 }
 
 fn problem(error: &RateLimitError) -> ErrorBody {
-    let detail = match (error, error.retry_after().map(whole_seconds)) {
+    let detail = match (error, error.retry_after_seconds()) {
         (RateLimitError::Refused(_), Some(seconds)) => format!("retry in {seconds} s"),
         (RateLimitError::Refused(_), None) => "no such request is admitted".to_owned(),
         (RateLimitError::Unavailable(_), _) => "the rate limit cannot be decided".to_owned(),
@@ -160,7 +260,7 @@ fn problem(error: &RateLimitError) -> ErrorBody {
     let text = format!(
         r#"{{"type":"about:blank","title":"{title}","status":{status},"detail":"{detail}"}}"#
     );
-    ErrorBody { media_type: "application/problem+json", text }
+    ErrorBody::new("application/problem+json", text)
 }
 
 /// A string of JSON, in quotes.
@@ -180,14 +280,10 @@ fn json_string(text: &str) -> String {
     json
 }
 
-/// For `Retry-After`: rounded up and at least 1, so that a client that waits as told is not too early.
-fn whole_seconds(wait: Duration) -> u64 {
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    seconds.max(1)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::clock::{Clock, ManualClock};
     use crate::limiter::Limiter;
@@ -235,6 +331,62 @@ mod tests {
             assert!(!answer.headers().contains_key(RETRY_AFTER));
             assert!(!answer.body().contains("secret"));
         }
+    }
+
+    #[test]
+    fn f40_status_and_header_fields_can_be_chosen() {
+        let within = |make: fn(&RateLimitError) -> ErrorBody| {
+            let context = Context::builder().answers(ErrorResponses::with(make)).build();
+            context.scope_blocking(|| refused(Duration::from_secs(2)))
+        };
+        let answer = within(|error| {
+            ErrorBody::code_and_message(error, "\"often\"")
+                .with_status(200)
+                .with_header("X-Limited-By", "shop")
+                .with_header("x-twice", "1")
+                .with_header("x-twice", "2")
+        });
+        assert_eq!(answer.status().as_u16(), 200);
+        assert_eq!(answer.headers()["x-limited-by"], "shop");
+        assert_eq!(answer.headers()["x-twice"], "2");
+        assert_eq!(
+            (&answer.headers()[RETRY_AFTER], &answer.headers()[CACHE_CONTROL]),
+            (&HeaderValue::from_static("2"), &HeaderValue::from_static("no-store"))
+        );
+        assert_eq!(answer.body(), r#"{"code":429,"message":"\"often\""}"#);
+        // In place of ours.
+        let answer = within(|error| {
+            ErrorBody::problem(error)
+                .with_header("Retry-After", "9")
+                .with_header("cache-control", "private")
+        });
+        assert_eq!(answer.headers()[RETRY_AFTER], "9");
+        assert_eq!(answer.headers()[CACHE_CONTROL], "private");
+        // What cannot be is not there, and nothing else is missing.
+        let answer = within(|error| {
+            ErrorBody::problem(error)
+                .with_header("no name", "x")
+                .with_header("x-two", "lines\r\nset-cookie: a=b")
+                .with_header("x-one", "line")
+        });
+        assert_eq!(answer.headers().len(), 4, "{answer:?}");
+        assert_eq!(answer.headers()["x-one"], "line");
+        for status in [0, 99, 100, 199, 600, 1_000, u16::MAX] {
+            let own = ErrorResponses::with(move |_| ErrorBody::text("x").with_status(status));
+            let context = Context::builder().answers(own).build();
+            let answer = context.scope_blocking(|| refused(Duration::from_secs(2)));
+            assert_eq!(answer.status().as_u16(), 429, "{status}");
+        }
+    }
+
+    #[test]
+    fn f40_outside_of_its_request_an_answer_can_be_made_as_well() {
+        let answers = ErrorResponses::code_and_message_of(|_| "later");
+        let error = RateLimitError::from(Mistake::EmptyKey { rule: "r".into() });
+        let answer = answers.http_response(&error);
+        assert_eq!(answer.status().as_u16(), 400);
+        assert_eq!(answer.body(), r#"{"code":400,"message":"later"}"#);
+        assert_eq!(error.http_response().headers()[CONTENT_TYPE], "application/problem+json");
     }
 
     #[test]

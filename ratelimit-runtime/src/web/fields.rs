@@ -6,10 +6,15 @@ use http::HeaderName;
 use sfv::{ItemSerializer, KeyRef, StringRef};
 
 use crate::context::Told;
+use crate::key::Key;
 use crate::rule::{Algorithm, MAX_NAME};
 
 /// Which fields a response carries. They describe the rules of the call by their written names;
 /// those without one are `default`, because paths of the code are nobody's business.
+///
+/// A structured field holds visible ASCII. Other bytes of a name are written as `%XX`, and so is a `%` that would look
+/// like that: two names stay two. A rule that somebody has called `default` is `%64efault`. Of a name that takes more
+/// than 128 bytes so, the head is shown, and a hash.
 ///
 /// Drafts 6 and 11 both have a `RateLimit-Policy`: whoever asks for both gets that of the later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +44,9 @@ pub(crate) struct FieldItem {
 impl FieldItem {
     /// Of a rule with this name, if it may be shown, and with this limit in force.
     pub(crate) fn new(name: Option<&str>, limit: u64, algorithm: Algorithm) -> Self {
-        // A name that a structured field cannot hold, or that is too long, is as good as none.
-        let name = name.filter(|name| name.len() <= MAX_NAME);
-        let name = name.and_then(|name| StringRef::from_str(name).ok());
-        let name = name.unwrap_or(StringRef::constant("default"));
+        let shown = name.map(shown);
+        let name = shown.as_deref().and_then(|name| StringRef::from_str(name).ok());
+        let name = name.unwrap_or(StringRef::constant(NAMELESS));
         let (mut written, mut policy) = (String::new(), String::new());
         let window_s = window_s(algorithm);
         let _ = ItemSerializer::with_buffer(&mut written).bare_item(name);
@@ -52,6 +56,39 @@ impl FieldItem {
             .parameter(KeyRef::constant("w"), number(window_s));
         Self { name: written, policy, window_s }
     }
+}
+
+/// What all rules without a written name are called.
+const NAMELESS: &str = "default";
+
+/// A name in visible ASCII. Two names never become one: what is escaped is no other name's own text.
+fn shown(name: &str) -> String {
+    if name == NAMELESS {
+        return "%64efault".to_owned();
+    }
+    let mut written = String::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    // How much fits in front of a hash.
+    let (mut head, room) = (0, MAX_NAME - "%~".len() - 32);
+    while let [byte, behind @ ..] = rest {
+        let looks_escaped = *byte == b'%'
+            && matches!(behind, [a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit());
+        if matches!(byte, b' '..=b'~') && !looks_escaped {
+            written.push(char::from(*byte));
+        } else {
+            let _ = write!(written, "%{byte:02X}");
+        }
+        if written.len() <= room {
+            head = written.len();
+        }
+        rest = behind;
+    }
+    if written.len() > MAX_NAME {
+        written.truncate(head);
+        written.push_str("%~");
+        written.push_str(&Key::digest(name));
+    }
+    written
 }
 
 static POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -71,6 +108,13 @@ impl Fields {
     /// Hands out the names and values for what was told about a request: of each name once.
     pub(crate) fn write(self, told: &[Told], mut put: impl FnMut(&'static HeaderName, &str)) {
         let Some(least) = least(told) else { return };
+        let fitting;
+        let told = if told.len() > FEW {
+            fitting = self::fitting(told);
+            &*fitting
+        } else {
+            told
+        };
         match self {
             Self::Draft11 => {
                 put(&POLICY, &list(told, |list, told| list.push_str(&told.item.policy)));
@@ -89,6 +133,28 @@ impl Fields {
             Self::XRateLimit => put_numbers(&X, least, u64::MAX, put),
         }
     }
+}
+
+/// So many entries always get through.
+const FEW: usize = 16;
+/// Proxies take a few thousand bytes of header fields in all.
+const MAX_LIST: usize = 4_096;
+
+/// Those that fit into a field: of too many the ones that stop the client first, in the order in which they came.
+fn fitting(told: &[Told]) -> Vec<Told> {
+    let mut order: Vec<usize> = (0..told.len()).collect();
+    order.sort_by_key(|n| told.get(*n).map(Told::rank));
+    let mut room = MAX_LIST;
+    order.retain(|n| {
+        let length = told
+            .get(*n)
+            .map_or(0, |told| told.item.policy.len().max(told.item.name.len() + 40) + 2);
+        let fits = length <= room;
+        room = room.saturating_sub(length);
+        fits
+    });
+    order.sort_unstable();
+    order.into_iter().filter_map(|n| told.get(n).cloned()).collect()
 }
 
 /// The limit, what is left, and in how many seconds there is more; nothing larger than `max`.

@@ -4,16 +4,17 @@ use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use http::HeaderName;
 
 use super::caching::{CACHE_CONTROL, Caching, NO_STORE};
-use super::{ClientIp, ErrorResponses, Fields, RequestInfo};
+use super::{ClientIp, ErrorResponses, Fields, LayerRule, RequestInfo, Spread};
 use crate::context::{Context, ContextBuilder};
+#[cfg(doc)]
 use crate::error::RateLimitError;
 use crate::key::Key;
-use crate::limiter::{Limiter, Question, mistaken};
-use crate::rule::{Check, Mode, Rule};
+use crate::limiter::Limiter;
 
 /// For layers that do not say how the client is found.
 static OF_PEER: LazyLock<ClientIp> = LazyLock::new(ClientIp::of_peer);
@@ -23,6 +24,9 @@ type Is = Arc<dyn Fn(&RequestInfo<'_>) -> bool + Send + Sync>;
 
 /// Something that a request tells, or does not.
 type Told<T> = Arc<dyn Fn(&RequestInfo<'_>) -> Option<T> + Send + Sync>;
+
+/// Whether a request is left out.
+type Skip = Arc<dyn Fn(&Context) -> bool + Send + Sync>;
 
 /// One layer for three jobs: it makes the [`Context`] of each request, it can limit all of them by
 /// rules of its own, and it writes the header fields for what it and the handlers have decided.
@@ -64,15 +68,21 @@ pub(crate) struct Settings {
     answers: Option<ErrorResponses>,
     grpc: Option<Is>,
     fields: Vec<Fields>,
-    rules: Vec<RouteRule>,
-    limiter: Option<Limiter>,
+    pub(super) rules: Vec<RouteRule>,
+    /// Which requests the rules leave out.
+    pub(super) skip: Vec<Skip>,
+    /// How long a request may wait for its turn.
+    pub(super) wait: Option<Duration>,
+    /// By how many percent at most the waits that clients are told are longer.
+    spread: u8,
+    pub(super) limiter: Option<Limiter>,
 }
 
-/// A rule for all requests, and whose budget it is.
+/// A rule for requests, and whose budget it is.
 #[derive(Clone)]
-struct RouteRule {
-    rule: Arc<Rule>,
-    key: Arc<dyn Fn(&Context) -> Key + Send + Sync>,
+pub(super) struct RouteRule {
+    pub(super) rule: LayerRule,
+    pub(super) key: Arc<dyn Fn(&Context) -> Key + Send + Sync>,
 }
 
 impl Default for RateLimitLayer {
@@ -95,6 +105,9 @@ impl RateLimitLayer {
             grpc: None,
             fields: vec![Fields::Draft11],
             rules: Vec::new(),
+            skip: Vec::new(),
+            wait: None,
+            spread: 0,
             limiter: None,
         };
         Self { settings: Arc::new(settings) }
@@ -190,7 +203,7 @@ impl RateLimitLayer {
     }
 
     /// Limits all requests by a rule. The closure says whose budget it is; several rules are one
-    /// check.
+    /// check. A [`LayerRule`] has also what each request says of the rule.
     ///
     /// A rule shares its budgets with those of the same name, in other layers and on functions. One
     /// that is written elsewhere with other numbers is a
@@ -201,9 +214,74 @@ impl RateLimitLayer {
     /// let rule = Rule::named("api", Algorithm::TokenBucket { capacity: 100, refill: Rate::per_second(20) });
     /// let layer = RateLimitLayer::new().limit(rule, Context::ip_key);
     /// ```
-    pub fn limit(self, rule: Rule, key: impl Fn(&Context) -> Key + Send + Sync + 'static) -> Self {
-        let rule = RouteRule { rule: Arc::new(rule), key: Arc::new(key) };
+    pub fn limit(
+        self,
+        rule: impl Into<LayerRule>,
+        key: impl Fn(&Context) -> Key + Send + Sync + 'static,
+    ) -> Self {
+        let rule = RouteRule { rule: rule.into(), key: Arc::new(key) };
         self.with(|settings| settings.rules.push(rule))
+    }
+
+    /// Leaves requests out, for all rules of this layer: they are neither judged nor counted, and have no header
+    /// fields of these rules. Of several closures, one is enough. Annotated handlers decide for themselves.
+    ///
+    /// By what the client cannot choose, such as its [address](Context::ip), who it
+    /// [is](Context::user), the [route](Context::route) or the [path](Context::decoded_path). Never by a header that
+    /// nobody has checked: whoever sends it is exempt.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::RateLimitLayer;
+    /// let layer = RateLimitLayer::new()
+    ///     .skip(|context| context.ip().is_some_and(|ip| ip.is_loopback()))
+    ///     .skip(|context| context.route() == Some("/assets/{*file}"));
+    /// ```
+    pub fn skip(self, skip: impl Fn(&Context) -> bool + Send + Sync + 'static) -> Self {
+        self.with(|settings| settings.skip.push(Arc::new(skip)))
+    }
+
+    /// Leaves requests with one of these paths out, whatever their methods are, as [`skip`](Self::skip) does: for
+    /// probes. The whole path counts, as `@path` does: without its query, and decoded, so that `/%68ealth` is
+    /// `/health`, and neither `/health/` nor `//health` is.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::RateLimitLayer;
+    /// let layer = RateLimitLayer::new().skip_paths(["/health", "/ready"]);
+    /// ```
+    pub fn skip_paths<P: Into<String>>(self, paths: impl IntoIterator<Item = P>) -> Self {
+        let paths: Vec<String> = paths.into_iter().map(Into::into).collect();
+        self.skip(move |context| {
+            context.decoded_path().is_some_and(|path| paths.iter().any(|exempt| *exempt == path))
+        })
+    }
+
+    /// How long a request may wait for its turn in the line of a leaky bucket, one of this layer's rules: its handler
+    /// is called then, so handlers begin at a constant rate. Who would wait longer is refused at once, and takes no
+    /// place. Whole milliseconds count.
+    ///
+    /// Without this, a leaky bucket does not pace: it admits as many at once as there is room for, and refuses
+    /// the rest. A request whose client leaves while it waits is refunded.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use ratelimit_runtime::{Algorithm, Context, Rate, RateLimitLayer, Rule};
+    /// // One every 200 ms for each address, and nobody waits for more than two seconds.
+    /// let line = Algorithm::LeakyBucket { capacity: 20, leak: Rate::per_second(5) };
+    /// let layer = RateLimitLayer::new()
+    ///     .limit(Rule::named("search", line), Context::ip_key)
+    ///     .wait(Duration::from_secs(2));
+    /// ```
+    pub fn wait(self, longest: Duration) -> Self {
+        self.with(|settings| settings.wait = Some(longest))
+    }
+
+    /// Spreads the waits that refused clients are told, so that they do not come back all at once: each is the
+    /// exact one and up to so many percent more, of which the second is chosen anew for each request. At most 100,
+    /// and 0 if this is not set. It is about `Retry-After`, the header fields, the problem document and gRPC's
+    /// `RetryInfo`, of this layer's rules and of all handlers behind it. What the [error](RateLimitError::retry_after)
+    /// says stays exact.
+    pub fn spread_waits(self, percent: u8) -> Self {
+        self.with(|settings| settings.spread = percent.min(100))
     }
 
     /// On which limiter its own rules are decided, if it is not that of the process.
@@ -229,6 +307,9 @@ impl Settings {
         };
         if is_outermost && self.tells() {
             context = context.telling();
+        }
+        if self.spread > 0 {
+            context = context.spread(Spread::choose(self.spread));
         }
         if let Some(answers) = &self.answers {
             context = context.answers(answers.clone());
@@ -275,40 +356,6 @@ impl Settings {
         }
     }
 
-    /// Whether there is something to decide before a handler is asked.
-    pub(crate) fn has_rules(&self) -> bool {
-        !self.rules.is_empty()
-    }
-
-    /// Decides by the layer's own rules.
-    pub(crate) async fn decide(self: &Arc<Self>, context: &Context) -> Result<(), RateLimitError> {
-        let checks: Vec<Check<'_>> =
-            self.rules.iter().map(|of| Check::new(&of.rule, (of.key)(context))).collect();
-        let of_scope = Limiter::of_scope();
-        let limiter = match self.limiter.as_ref().or(of_scope.as_ref()) {
-            Some(limiter) => limiter,
-            None => Limiter::installed_for_call()?,
-        };
-        if !limiter.is_off() && !limiter.only_watches() {
-            for of in self.rules.iter().filter(|of| of.rule.mode() == Mode::Enforce) {
-                of.rule.register_made().map_err(|error| mistaken(error.into()))?;
-            }
-        }
-        if let Some(decided) = limiter.check_all_now(&checks) {
-            return decided.map(|_| ());
-        }
-        // Borrows nothing: who leaves does not take it along.
-        let (settings, limiter) = (self.clone(), limiter.clone());
-        let keys: Vec<Key> = checks.iter().map(|check| check.key().clone()).collect();
-        Question::new(|caller| async move {
-            let of_keys = settings.rules.iter().zip(keys);
-            let checks: Vec<Check<'_>> =
-                of_keys.map(|(of, key)| Check::new(&of.rule, key)).collect();
-            limiter.check_all_later(&checks, &caller).await
-        })
-        .await
-    }
-
     /// Whether there are header fields to write.
     pub(crate) fn tells(&self) -> bool {
         !self.fields.is_empty()
@@ -353,49 +400,5 @@ impl fmt::Debug for RateLimitLayer {
             .field("fields", &self.settings.fields)
             .field("rules", &self.settings.rules.len())
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::pin::pin;
-    use std::task::{Context as Task, Poll, Waker};
-    use std::time::{Duration, Instant};
-
-    use super::*;
-    use crate::rule::Algorithm;
-    use crate::store::late::Late;
-
-    #[test]
-    fn who_leaves_before_a_layer_has_its_answer_is_refunded() {
-        let (store, window) = (Late::new(), Duration::from_hours(1));
-        let limiter = Limiter::builder().store(store.clone()).deadline(Duration::from_mins(1));
-        let limiter = limiter.build().unwrap();
-        let rule = Rule::named("who leaves a layer", Algorithm::FixedWindow { limit: 9, window });
-        let layer = RateLimitLayer::new().limiter(limiter).limit(rule.clone(), |_| "key".into());
-        let context = Context::builder().build();
-        let mut task = Task::from_waker(Waker::noop());
-        let left = || {
-            let check = [Check::new(&rule, "key").with_cost(0)];
-            let answers = crate::store::Store::decide_now(&*store.store, &check);
-            answers.unwrap().unwrap()[0].remaining
-        };
-
-        let mut stays = Box::pin(layer.settings.decide(&context));
-        assert!(stays.as_mut().poll(&mut task).is_pending());
-        store.answer();
-        assert!(matches!(pin!(stays).poll(&mut task), Poll::Ready(Ok(()))));
-        assert_eq!(left(), 8);
-
-        let mut leaves = Box::pin(layer.settings.decide(&context));
-        assert!(leaves.as_mut().poll(&mut task).is_pending());
-        assert_eq!(left(), 7);
-        drop(leaves);
-        store.answer();
-        let begun = Instant::now();
-        while left() != 8 {
-            assert!(begun.elapsed() < Duration::from_secs(10), "it is not refunded");
-            std::thread::sleep(Duration::from_millis(1));
-        }
     }
 }

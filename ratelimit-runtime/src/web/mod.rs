@@ -4,9 +4,12 @@
 mod address;
 mod answer;
 mod caching;
+mod decide;
 mod fields;
 mod layer;
+mod layer_rule;
 mod request;
+mod spread;
 
 pub use self::address::ClientIp;
 pub use self::answer::{ErrorBody, ErrorResponses};
@@ -15,4 +18,6 @@ pub(crate) use self::fields::FieldItem;
 pub use self::fields::Fields;
 pub use self::layer::RateLimitLayer;
 pub(crate) use self::layer::Settings;
+pub use self::layer_rule::LayerRule;
 pub use self::request::RequestInfo;
+pub(crate) use self::spread::Spread;

@@ -33,6 +33,8 @@ pub(super) fn serve(site: Site) -> SocketAddr {
             .app_data(limiter.clone())
             .wrap(Condition::new(site.layer.is_some(), layer.clone()))
             .route("/free", web::get().to(handlers::free))
+            .route("/health", web::get().to(handlers::free))
+            .route("/", web::get().to(handlers::free))
             .service(web::resource("/inner").wrap(site.inner.clone()).to(handlers::user))
             .route("/ip", web::get().to(handlers::ip))
             .route("/user", web::get().to(handlers::user))

@@ -49,6 +49,8 @@ pub(super) fn serve_router(router: Router, knows_peer: bool, on: &'static str) -
 fn router(site: Site) -> Router {
     let router = Router::new()
         .route("/free", get(handlers::free))
+        .route("/health", get(handlers::free))
+        .route("/", get(handlers::free))
         .route("/inner", get(handlers::user).layer(site.inner))
         .route("/ip", get(handlers::ip))
         .route("/user", get(handlers::user))

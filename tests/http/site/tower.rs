@@ -75,7 +75,7 @@ fn service(site: &Site) -> Service {
 async fn route(path: &str, limiter: Limiter) -> Answer {
     let l = Use(limiter);
     answer(match path {
-        "/free" => Ok(handlers::free().await.to_owned()),
+        "/free" | "/health" | "/" => Ok(handlers::free().await.to_owned()),
         "/ip" => handlers::ip(l).await,
         "/user" => handlers::user(l).await,
         "/tenant" => handlers::tenant(l).await,

@@ -58,8 +58,11 @@ where
         let context = settings.context(&RequestInfo::of_actix(request.request()), outer);
         request.extensions_mut().insert(context.clone());
         Box::pin(context.clone().scope(async move {
-            let decision =
-                if settings.has_rules() { settings.decide(&context).await } else { Ok(()) };
+            let decision = if settings.has_rules_for(&context) {
+                settings.decide(&context).await
+            } else {
+                Ok(())
+            };
             let response = match decision {
                 Ok(()) => inner.call(request).await.map(ServiceResponse::map_into_left_body),
                 Err(error) => {

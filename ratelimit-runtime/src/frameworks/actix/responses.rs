@@ -18,7 +18,8 @@ impl ResponseError for RateLimitError {
     fn error_response(&self) -> HttpResponse {
         // actix-web has types of its own for the same things.
         let (parts, body) = self.http_response().into_parts();
-        let mut response = HttpResponse::build(self.status_code());
+        let status = StatusCode::from_u16(parts.status.as_u16());
+        let mut response = HttpResponse::build(status.unwrap_or_else(|_| self.status_code()));
         for (name, value) in &parts.headers {
             response.insert_header((name.as_str(), value.as_bytes()));
         }

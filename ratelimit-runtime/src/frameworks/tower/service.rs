@@ -51,7 +51,7 @@ where
 
         let finish = is_outermost.then(|| self.settings.clone());
 
-        if !self.settings.has_rules() {
+        if !self.settings.has_rules_for(&context) {
             // Called at once, so that nothing need be cloned: services are often large.
             let response = context.clone().scope_blocking(|| self.inner.call(request));
             return RateLimitFuture::called(context, response, finish);
