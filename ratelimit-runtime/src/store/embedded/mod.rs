@@ -1,5 +1,6 @@
 //! The store in this process.
 
+mod keys;
 mod overflow;
 mod shard;
 mod shares;
@@ -125,7 +126,7 @@ impl Embedded {
         let now = clock.now_ns();
         Self {
             shards: (0..shards).map(|_| Mutex::default()).collect(),
-            overflow: Mutex::default(),
+            overflow: Mutex::new(Overflow::new(max_keys)),
             budgets: AtomicUsize::new(0),
             shares: Shares::new(max_keys),
             _capacity: telemetry::Capacity::new(max_keys),
@@ -198,7 +199,7 @@ impl Embedded {
             if self.reserve(shard, id, now) {
                 let mut state = match self.budgets.load(Ordering::Relaxed) {
                     0 => None,
-                    _ => self.overflow.lock().used_by::<A>(id, budget),
+                    _ => self.overflow.lock().used_by(algorithm, id, budget, now),
                 };
                 let (judged, expiry) = hit(&mut state);
                 // A refused call leaves nothing behind.
@@ -296,7 +297,7 @@ impl Embedded {
         let now = self.clock.now_ns();
         let (id, budget) = (key_id(check), Id::of_overflow(check.seed()));
         let Some(mut shard) = self.shard(id).map(Mutex::lock) else { return };
-        let used = self.overflow.lock().used_by::<A>(id, budget);
+        let used = self.overflow.lock().used_by(algorithm, id, budget, now);
         if used.is_some() && !shard.contains(id) && self.shares.take_any(id.rule()) {
             telemetry::entry_added();
             let look = Verdict { cost: 0, allowed: true, charged: false };
@@ -524,7 +525,7 @@ impl Held<'_> {
         now: Instant,
     ) -> Option<A::State> {
         match seat.place {
-            Place::New => self.overflow.as_mut()?.used_by::<A>(seat.id, seat.budget),
+            Place::New => self.overflow.as_mut()?.used_by(algorithm, seat.id, seat.budget, now),
             Place::Nowhere => used_up(algorithm, seat.limit, now),
             Place::Entry | Place::Overflow => None,
         }
@@ -550,13 +551,12 @@ impl Held<'_> {
         verdict: Verdict,
     ) -> Judged {
         let store = self.store;
-        if let Some(overflow) = &mut self.overflow
-            && seat.overflows()
-            && verdict.charged
-        {
-            overflow.charged(algorithm, seat.id, seat.budget, now);
-        }
-        let settle = |state: &mut Option<A::State>| {
+        let overflows = seat.overflows() && verdict.charged;
+        let mut used_before = now;
+        let mut settle = |state: &mut Option<A::State>| {
+            if overflows {
+                used_before = overflow::used_until(algorithm, state.as_ref(), now);
+            }
             let mut answer = algo::settle(algorithm, state, now, verdict);
             if !verdict.allowed {
                 // Another check of the list may have been what the budget had no more for.
@@ -565,19 +565,23 @@ impl Held<'_> {
             let at = state.as_ref().filter(|_| verdict.charged).map(A::charged_at);
             ((answer, at), store.expiry(now, answer, verdict.charged))
         };
-        if let Some((table, id)) = self.table(seat)
-            && let Some(judged) = A::visit(table, id, settle)
-        {
-            return judged;
-        }
-        let mut state = self.state_of_new(algorithm, seat, now);
-        let (judged, expiry) = settle(&mut state);
-        // A refused call leaves nothing behind.
-        let state = state.filter(|_| verdict.charged);
-        match (state, self.table(seat)) {
-            (Some(state), Some((table, id))) => A::insert(table, id, state, expiry.at()),
-            _ if seat.place == Place::New => store.release(&[seat.id.rule()]),
-            _ => {}
+        let known = self.table(seat).and_then(|(table, id)| A::visit(table, id, &mut settle));
+        let judged = if let Some(judged) = known {
+            judged
+        } else {
+            let mut state = self.state_of_new(algorithm, seat, now);
+            let (judged, expiry) = settle(&mut state);
+            // A refused call leaves nothing behind.
+            let state = state.filter(|_| verdict.charged);
+            match (state, self.table(seat)) {
+                (Some(state), Some((table, id))) => A::insert(table, id, state, expiry.at()),
+                _ if seat.place == Place::New => store.release(&[seat.id.rule()]),
+                _ => {}
+            }
+            judged
+        };
+        if let Some(overflow) = self.overflow.as_mut().filter(|_| overflows) {
+            overflow.note(seat.id, seat.budget, (used_before, &judged.0), now);
         }
         judged
     }

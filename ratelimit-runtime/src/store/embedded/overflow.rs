@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use arrayvec::ArrayVec;
 
+use super::keys::{Keys, Room};
 use super::shard::{Expiry, Kept, Seconds, Shard};
 use crate::algo::{Answer, Instant, Verdict};
 use crate::identity::{Id, RuleTag};
@@ -13,6 +14,8 @@ use crate::identity::{Id, RuleTag};
 /// window does.
 const MAX_BUDGETS: usize = 1_024;
 
+const NS_PER_MS: i64 = 1_000_000;
+
 /// A rule is logged once in this time, in nanoseconds.
 const SPACING: u64 = 60_000_000_000;
 
@@ -20,11 +23,12 @@ const SPACING: u64 = 60_000_000_000;
 const MAX_LINES: usize = 16;
 
 /// The overflow budgets of a store.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Overflow {
     budgets: Shard,
     /// Which keys were charged in the budget of a rule.
     charged: HashMap<RuleTag, Keys>,
+    room: Room,
     lines: ArrayVec<Line, MAX_LINES>,
 }
 
@@ -38,6 +42,16 @@ struct Line {
 }
 
 impl Overflow {
+    /// Of a store for so many keys.
+    pub(super) fn new(max_keys: usize) -> Self {
+        Self {
+            budgets: Shard::default(),
+            charged: HashMap::new(),
+            room: Room::of(max_keys),
+            lines: ArrayVec::new(),
+        }
+    }
+
     /// Where the budgets are.
     pub(super) fn budgets(&mut self) -> &mut Shard {
         &mut self.budgets
@@ -63,7 +77,9 @@ impl Overflow {
     /// Forgets the budgets that are fully replenished.
     pub(super) fn sweep(&mut self, now: Seconds) {
         for rule in self.budgets.sweep(now) {
-            self.charged.remove(&rule);
+            if let Some(mut keys) = self.charged.remove(&rule) {
+                keys.clear(&mut self.room);
+            }
         }
         if self.charged.capacity() > 4 * self.charged.len() + 16 {
             self.charged.shrink_to_fit();
@@ -80,54 +96,54 @@ impl Overflow {
         hit: impl Fn(&mut Option<A::State>) -> (Answer, Expiry),
     ) -> Answer {
         let both = |state: &mut Option<A::State>| {
-            let was_unused = is_unused(algorithm, state.as_ref(), now);
+            let before = used_until(algorithm, state.as_ref(), now);
             let (answer, expiry) = hit(state);
-            ((answer, was_unused), expiry)
+            ((answer, before, matches!(expiry, Expiry::Set(_))), expiry)
         };
         let known = A::visit(&mut self.budgets, budget, both);
-        let (answer, was_unused, is_charged) = if let Some((answer, was_unused)) = known {
-            // A look at it is noted as well, which does no harm.
-            (answer, was_unused, answer.allowed)
-        } else {
+        let (answer, before, is_charged) = known.unwrap_or_else(|| {
             let mut state = None;
-            let (answer, expiry) = hit(&mut state);
-            let is_charged = state.is_some();
+            let (judged, expiry) = both(&mut state);
             if let Some(state) = state {
                 A::insert(&mut self.budgets, budget, state, expiry.at());
             }
-            (answer, true, is_charged)
-        };
+            judged
+        });
         if is_charged {
-            self.note(key, budget, was_unused);
+            self.note(key, budget, (before, &answer), now);
         }
         answer
     }
 
-    /// A key is about to be charged in a budget.
-    pub(super) fn charged<A: Kept>(&mut self, algorithm: &A, key: Id, budget: Id, now: Instant) {
-        let look = |state: &mut Option<A::State>| {
-            (is_unused(algorithm, state.as_ref(), now), Expiry::NotBefore(0))
-        };
-        let was_unused = A::visit(&mut self.budgets, budget, look).unwrap_or(true);
-        self.note(key, budget, was_unused);
-    }
-
-    fn note(&mut self, key: Id, budget: Id, was_unused: bool) {
+    /// A key was charged in a budget that was used until `before`, and this is the answer.
+    pub(super) fn note(
+        &mut self,
+        key: Id,
+        budget: Id,
+        (before, answer): (Instant, &Answer),
+        now: Instant,
+    ) {
         let keys = self.charged.entry(budget.rule()).or_default();
-        if was_unused {
-            *keys = Keys::default();
-        }
-        keys.add(key);
+        // A millisecond more than the answer says: it is a whole number of them from another instant.
+        let after = until(answer, now).saturating_add(NS_PER_MS);
+        keys.add(key, (before, after), now, &mut self.room);
     }
 
     /// At most what a key has used of a budget: all that is used of it, if the key may have been
     /// charged there.
-    pub(super) fn used_by<A: Kept>(&mut self, key: Id, budget: Id) -> Option<A::State> {
-        if !self.charged.get(&budget.rule())?.may_contain(key) {
-            return None;
-        }
-        let copy =
-            |state: &mut Option<A::State>| (state.as_ref().map(A::copy), Expiry::NotBefore(0));
+    pub(super) fn used_by<A: Kept>(
+        &mut self,
+        algorithm: &A,
+        key: Id,
+        budget: Id,
+        now: Instant,
+    ) -> Option<A::State> {
+        let keys = self.charged.get(&budget.rule())?;
+        let copy = |state: &mut Option<A::State>| {
+            let used = used_until(algorithm, state.as_ref(), now);
+            let copy = state.as_ref().filter(|_| keys.may_contain(key, used, now)).map(A::copy);
+            (copy, Expiry::NotBefore(0))
+        };
         A::visit(&mut self.budgets, budget, copy).flatten()
     }
 
@@ -154,38 +170,19 @@ impl Overflow {
     }
 }
 
-fn is_unused<A: Kept>(algorithm: &A, state: Option<&A::State>, now: Instant) -> bool {
+/// When all is back that is used of a budget.
+pub(super) fn used_until<A: Kept>(
+    algorithm: &A,
+    state: Option<&A::State>,
+    now: Instant,
+) -> Instant {
     let look = Verdict { cost: 0, allowed: true, charged: false };
-    algorithm.answer(state, now, look).reset_after_ms == 0
+    until(&algorithm.answer(state, now, look), now)
 }
 
-/// A set of keys in 256 bytes, however many: it may contain some that were not added (three in
-/// 100 of 250, half of 1,000, nearly all of 3,000), and never lacks one that was. Ids are random bits, so it needs no hash.
-#[derive(Debug, Default)]
-struct Keys([u64; 32]);
-
-impl Keys {
-    fn add(&mut self, key: Id) {
-        for (word, bit) in Self::bits(key) {
-            if let Some(word) = self.0.get_mut(word) {
-                *word |= bit;
-            }
-        }
-    }
-
-    fn may_contain(&self, key: Id) -> bool {
-        Self::bits(key).iter().all(|(word, bit)| self.0.get(*word).is_some_and(|w| w & bit != 0))
-    }
-
-    /// Three of 2,048.
-    fn bits(key: Id) -> [(usize, u64); 3] {
-        let random = key.hash();
-        [0, 11, 22].map(|shift| {
-            let bits = random >> shift;
-            let word = (bits & 31) as usize;
-            (word, 1 << ((bits >> 5) & 63))
-        })
-    }
+fn until(answer: &Answer, now: Instant) -> Instant {
+    let ns = i64::try_from(answer.reset_after_ms).unwrap_or(i64::MAX).saturating_mul(NS_PER_MS);
+    now.saturating_add(ns)
 }
 
 #[cfg(test)]
@@ -193,25 +190,11 @@ mod tests {
     use super::*;
     use crate::identity::Seed;
 
-    fn keys(numbers: std::ops::Range<u32>) -> impl Iterator<Item = Id> {
-        let seed = Seed::new("rule", 1);
-        numbers.map(move |number| Id::of_key(seed, &number.to_string()))
-    }
-
-    #[test]
-    fn a_set_of_keys_lacks_none_and_adds_few() {
-        let mut set = Keys::default();
-        keys(0..250).for_each(|key| set.add(key));
-        assert!(keys(0..250).all(|key| set.may_contain(key)));
-        let wrong = keys(250..10_250).filter(|key| set.may_contain(*key)).count();
-        assert!(wrong < 500, "{wrong} of 10,000");
-    }
-
     #[test]
     fn a_rule_is_logged_once_a_minute_and_not_all_of_them_are() {
         const MINUTE: i64 = 60_000_000_000;
         let rule = |i: usize| Seed::new(&i.to_string(), 1).rule();
-        let mut overflow = Overflow::default();
+        let mut overflow = Overflow::new(1);
         assert_eq!(overflow.count(rule(0), 0), Some(1));
         for i in 1..1_000 {
             assert_eq!(overflow.count(rule(0), i * 1_000), None);

@@ -28,6 +28,9 @@ pub(super) struct Shard {
     logs: HashTable<Slot<LogState>>,
     /// No entry is forgotten before.
     earliest: Seconds,
+    /// How often all entries were looked at.
+    #[cfg(test)]
+    pub(super) sweeps: u32,
 }
 
 #[derive(Debug)]
@@ -74,6 +77,10 @@ impl Shard {
         let mut gone = Vec::new();
         if now < self.earliest {
             return gone;
+        }
+        #[cfg(test)]
+        {
+            self.sweeps += 1;
         }
         let mut earliest = Seconds::MAX;
         let Self { small, wide, counters, logs, .. } = self;

@@ -176,6 +176,27 @@ fn a_rule_without_places_is_logged_once_a_minute() {
     assert!(second.contains("overflowed=94 "), "{second}");
 }
 
+/// Calls without a place look for one that has fallen free, and stay cheap.
+#[test]
+fn a_full_store_is_swept_once_a_second_at_most() {
+    const SECONDS: u32 = 5;
+    let stage = Stage::new(1_000);
+    let rule = windows("search", 1_000, Duration::from_secs(1));
+    let long = windows("long", 1_000, DAY);
+    for key in 0..1_000 {
+        stage.admits(&long, key);
+    }
+    for call in 0..SECONDS * 1_000 {
+        // All of its keys are gone after a second, and new ones come with each call.
+        stage.admits(&rule, call);
+        stage.pass(1);
+    }
+    let sweeps: u32 = stage.store.shards.iter().map(|shard| shard.lock().sweeps).sum();
+    let most = (SECONDS + 1) * u32::try_from(stage.store.shards.len()).unwrap();
+    assert!(stage.store.overflowed() > 1_000, "{}", stage.store.overflowed());
+    assert!((1..=most).contains(&sweeps), "{sweeps} sweeps of all shards, at most {most}");
+}
+
 /// A key takes all that the overflow budget has; then a place falls free.
 #[test]
 fn what_overflowed_is_not_handed_out_again() {
@@ -323,6 +344,85 @@ fn no_key_gets_more_than_its_limit_whatever_place_it_has() {
         for ((rule, key), count) in admitted {
             let limit = rules.iter().find(|r| r.name() == rule).unwrap().algorithm().limit();
             assert!(count <= limit, "{key} of {rule}: {count}");
+        }
+    }
+}
+
+/// A flood that never pauses, with an invented key in each call: the overflow budget is never unused.
+#[test]
+fn keys_never_seen_before_do_not_begin_used_up_however_long_a_flood_lasts() {
+    let (limit, window) = (1_000, Duration::from_secs(10));
+    let rate = Rate::per_second(100);
+    for algorithm in [
+        Algorithm::TokenBucket { capacity: limit, refill: rate },
+        Algorithm::LeakyBucket { capacity: limit, leak: rate },
+        Algorithm::SlidingLog { limit, window },
+        Algorithm::SlidingCounter { limit, window, sub_windows: 10 },
+    ] {
+        let rule = Rule::named(format!("{algorithm:?}"), algorithm);
+        let holder = windows("holder", 1, DAY);
+        let stage = Stage::new(1);
+        assert!(stage.admits(&holder, "key"));
+        while stage.admits(&rule, "first") {}
+        let lists = [Check::new(&holder, "key").with_cost(0), Check::new(&rule, "")];
+        let mut charged = Vec::new();
+        for invented in 0..10_000 {
+            // Alone, and in lists.
+            let is_charged = if invented % 2 == 0 {
+                stage.admits(&rule, invented)
+            } else {
+                let [holder, _] = &lists;
+                let checks = [holder.clone(), Check::new(&rule, invented.to_string())];
+                stage.outcomes(&checks).iter().all(Outcome::allowed)
+            };
+            charged.extend(is_charged.then_some(invented));
+            stage.pass(10);
+        }
+        assert!(charged.len() > 8_000, "{} of {rule:?}", charged.len());
+        // What is left is used up, and then a place falls free.
+        while stage.admits(&rule, "last") {}
+        stage.reset(&holder, "key");
+        let left = |key: String| stage.outcome(&Check::new(&rule, key).with_cost(0)).remaining();
+        let begin_used_up = (0..1_000).filter(|n| left(format!("honest {n}")) < limit).count();
+        assert!(begin_used_up < 20, "{begin_used_up} of 1,000 by {rule:?}");
+        // Who was charged a moment ago has what is left there.
+        for key in charged.iter().rev().take(300) {
+            assert_eq!(left(key.to_string()), 0, "{key} by {rule:?}");
+        }
+    }
+}
+
+/// The same as above over many windows: a log is exact in any span of one.
+#[test]
+fn no_key_gets_more_than_its_limit_in_any_window() {
+    const WINDOW_MS: u64 = 1_000;
+    for seed in 0..20 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let (stage, mut now) = (Stage::new(4), 0);
+        let limit = 3;
+        let window = Duration::from_millis(WINDOW_MS);
+        let rule = Rule::named("log", Algorithm::SlidingLog { limit, window });
+        let holder = windows("holder", 1, DAY);
+        let mut admitted = std::collections::HashMap::<String, Vec<u64>>::new();
+        for _ in 0..5_000 {
+            let key = random.u32(0..12).to_string();
+            match random.u8(0..20) {
+                0 => stage.reset(&holder, &key),
+                1 => _ = stage.admits(&holder, &key),
+                2..5 => {
+                    let ms = random.u64(0..300);
+                    stage.pass(ms);
+                    now += ms;
+                }
+                _ if stage.admits(&rule, &key) => admitted.entry(key).or_default().push(now),
+                _ => {}
+            }
+        }
+        for (key, times) in admitted {
+            for span in times.windows(4) {
+                let [first, .., last] = span else { panic!() };
+                assert!(last - first >= WINDOW_MS, "{key}: {span:?}, seed {seed}");
+            }
         }
     }
 }
