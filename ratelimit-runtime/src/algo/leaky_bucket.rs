@@ -131,6 +131,56 @@ mod tests {
     const BUCKET: LeakyBucket =
         LeakyBucket { flow: Flow::new(10, 1, 1_000_000, Resolution::Micros), longest: None };
 
+    /// Callers come and leave at random, as often as they like.
+    #[test]
+    fn what_runs_is_never_more_than_the_capacity_and_what_has_leaked() {
+        for seed in 0..50 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let (mut state, mut now, mut ran) = (None, 0, 0);
+            // When each has its turn, and its charge.
+            let mut line: Vec<(i64, Charge)> = Vec::new();
+            for _ in 0..2_000 {
+                now += random.i64(0..700_000);
+                line.retain(|(turn, charge)| {
+                    ran += if *turn <= now { charge.cost } else { 0 };
+                    *turn > now
+                });
+                if random.bool() {
+                    let cost = random.u64(1..4);
+                    let answer = super::super::hit(&BUCKET, &mut state, now, cost);
+                    if answer.allowed {
+                        let delay = i64::try_from(answer.delay_ms).unwrap() * 1_000;
+                        let at = LeakyBucket::charged_at(state.as_ref().unwrap());
+                        // In its last millisecond it is not certain to be in line.
+                        let until = Some(at + (delay - 1_000).max(0));
+                        line.push((now + delay, Charge { at, cost, in_line_until: until }));
+                    }
+                } else if !line.is_empty() {
+                    let (_, charge) = line.swap_remove(random.usize(0..line.len()));
+                    BUCKET.refund(state.as_mut().unwrap(), now, charge);
+                }
+                let leaked = u64::try_from(now).unwrap();
+                assert!(ran * 1_000_000 <= 10 * 1_000_000 + leaked, "{ran} at {now}, seed {seed}");
+            }
+        }
+    }
+
+    /// The state does not tell all rates apart.
+    #[test]
+    fn after_a_change_of_the_rate_a_refund_is_not_more_than_what_waited() {
+        let with = |rate| LeakyBucket {
+            flow: Flow::new(10, rate, 1_000_000, Resolution::Micros),
+            longest: None,
+        };
+        for (rate, refund) in [(2, Refund::Stands), (3, Refund::Made)] {
+            let full = (0..10).fold(None, |state, _| Some(BUCKET.charge(state, 0, 1)));
+            // Another call, at the new rate: most of the line has gone.
+            let mut state = with(rate).charge(full, 3_000_000, 1);
+            let last = Charge { at: 0, cost: 1, in_line_until: Some(9_000_000) };
+            assert_eq!(BUCKET.refund(&mut state, 3_000_000, last), refund, "{rate}");
+        }
+    }
+
     #[test]
     fn who_leaves_when_the_turn_has_come_is_not_refunded() {
         let full = || (0..10).fold(None, |state, _| Some(BUCKET.charge(state, 0, 1))).unwrap();

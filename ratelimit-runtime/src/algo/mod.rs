@@ -126,6 +126,12 @@ pub trait Arithmetic {
     /// written by a clock that is gone is moved to this clock. `true` if it was.
     fn refuse(&self, state: &mut Self::State, now: Instant) -> bool;
 
+    /// Frees memory of a state that was not charged, if much of it says nothing at this instant. On a
+    /// clock that steps back the state may have used more than before, and never less.
+    fn condense(&self, state: &mut Self::State, now: Instant) {
+        let _ = (state, now);
+    }
+
     /// The answer that follows from the state after the decision.
     fn answer(&self, state: Option<&Self::State>, now: Instant, verdict: Verdict) -> Answer;
 
@@ -160,8 +166,11 @@ pub fn settle<A: Arithmetic>(
 ) -> Answer {
     if verdict.charged {
         *state = Some(algorithm.charge(state.take(), now, verdict.cost));
-    } else if let (Some(state), 1..) = (state.as_mut(), verdict.cost) {
-        algorithm.refuse(state, now);
+    } else if let Some(state) = state.as_mut() {
+        if verdict.cost > 0 {
+            algorithm.refuse(state, now);
+        }
+        algorithm.condense(state, now);
     }
     algorithm.answer(state.as_ref(), now, verdict)
 }

@@ -9,6 +9,9 @@ use super::{
 /// The most entries behind one that is refunded: they are written again.
 const MOST_BEHIND: usize = 100;
 
+/// A log of fewer entries is left as it is while nothing is charged.
+const MANY: usize = 64;
+
 /// A sliding log compiled for a resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlidingLog {
@@ -63,6 +66,18 @@ impl LogState {
         Self { entries, before: self.before }
     }
 
+    /// A log that was long once does not keep its memory.
+    fn shrink(&mut self) {
+        if self.entries.capacity() > 4 * self.entries.len() + 16 {
+            self.entries.shrink_to(2 * self.entries.len());
+        }
+    }
+
+    /// How many of the oldest entries are not after an instant.
+    fn until(&self, instant: Instant) -> usize {
+        self.entries.partition_point(|entry| entry.at <= instant)
+    }
+
     /// Whether nothing is remembered.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -107,8 +122,7 @@ impl LogState {
     /// The permits given after an instant.
     fn sum_after(&self, instant: Option<Instant>) -> u64 {
         let Some(instant) = instant else { return self.total().wrapping_sub(self.before) };
-        let dead = self.entries.partition_point(|entry| entry.at <= instant);
-        let gone = dead.checked_sub(1).and_then(|i| self.entries.get(i));
+        let gone = self.until(instant).checked_sub(1).and_then(|i| self.entries.get(i));
         self.total().wrapping_sub(gone.map_or(self.before, |entry| entry.total))
     }
 
@@ -141,9 +155,12 @@ impl SlidingLog {
         };
         let shift = self.lost(last, now);
         let t = if shift > 0 { now } else { now.max(last) };
-        // Entries at this instant and before no longer count. In the entries' own time.
-        let edge = t.checked_add_unsigned(shift).and_then(|t| t.checked_sub_unsigned(self.window));
-        View { t, sum: state.sum_after(edge), shift }
+        View { t, sum: state.sum_after(self.edge(t, shift)), shift }
+    }
+
+    /// Entries at this instant and before no longer count. In the entries' own time.
+    fn edge(&self, t: Instant, shift: u64) -> Option<Instant> {
+        t.checked_add_unsigned(shift).and_then(|t| t.checked_sub_unsigned(self.window))
     }
 
     /// How far the log is ahead of the clock, if that is further than a full recovery; else 0.
@@ -177,10 +194,7 @@ impl Arithmetic for SlidingLog {
             state.before = entry.total;
             state.entries.pop_front();
         }
-        // A log that was long once does not keep its memory.
-        if state.entries.capacity() > 4 * state.entries.len() + 16 {
-            state.entries.shrink_to(2 * state.entries.len());
-        }
+        state.shrink();
         state.push(t, cost);
         state
     }
@@ -194,6 +208,20 @@ impl Arithmetic for SlidingLog {
             }
         }
         shift > 0
+    }
+
+    fn condense(&self, state: &mut LogState, now: Instant) {
+        if state.entries.len() < MANY {
+            return;
+        }
+        let View { t, shift, .. } = self.view(Some(state), now);
+        let dead = self.edge(t, shift).map_or(0, |edge| state.until(edge));
+        // Half of them at least, so that an entry is not moved often.
+        if dead > state.entries.len() / 2 {
+            // The clock may step back: what they stand for is all that of the latest one then.
+            state.entries.drain(..dead - 1);
+            state.shrink();
+        }
     }
 
     fn answer(&self, state: Option<&LogState>, now: Instant, verdict: Verdict) -> Answer {
@@ -226,6 +254,7 @@ impl Arithmetic for SlidingLog {
         if self.lost(last, now) > 0 || !state.take_out(charge.at, charge.cost) {
             return Refund::Stands;
         }
+        state.shrink();
         if state.is_empty() { Refund::Unused } else { Refund::Made }
     }
 }
@@ -249,6 +278,35 @@ mod tests {
         }
         let log = state.unwrap();
         assert!(log.len() == 2 && log.entries.capacity() <= 32, "{}", log.entries.capacity());
+    }
+
+    /// Its entries go with time alone: no call is admitted.
+    #[test]
+    fn a_log_that_is_only_looked_at_shrinks() {
+        use super::super::hit;
+        for cost in [0, 70_000] {
+            let mut state = None;
+            for i in 0..60_000 {
+                state = Some(LOG.charge(state, i, 1));
+            }
+            state = Some(LOG.charge(state, 2_900_000, 40_000));
+            let exact = state.clone();
+            for now in [3_000_000, 3_040_000, 3_100_000] {
+                let answer = hit(&LOG, &mut state, now, cost);
+                assert_eq!(answer.allowed, cost == 0);
+                assert_eq!(answer, hit(&LOG, &mut exact.clone(), now, cost), "{now}");
+            }
+            let log = state.as_ref().unwrap();
+            let used = |state: Option<&LogState>, now| LOG.view(state, now).sum;
+            assert!(log.len() == 2 && log.entries.capacity() <= 32, "{log:?}");
+            // Also on a clock that steps back nothing is handed out twice.
+            for now in (2_900_000..6_000_000).step_by(1_000) {
+                assert!(used(state.as_ref(), now) >= used(exact.as_ref(), now), "{now}");
+            }
+            for now in (3_100_000..6_000_000).step_by(1_000) {
+                assert_eq!(used(state.as_ref(), now), used(exact.as_ref(), now), "{now}");
+            }
+        }
     }
 
     #[test]
