@@ -247,8 +247,31 @@ fn who_has_no_credentials_does_not_connect() {
     let limiter = on(stub.url()).redis_credentials(|| None).build().unwrap();
     let error = block_on(limiter.ready()).unwrap_err();
     assert!(matches!(error, StoreError::Permission { .. }), "{error:?}");
-    assert!(error.to_string().ends_with("there are no credentials"), "{error}");
+    let expected = "there are no credentials: the closure that is asked for them has none";
+    assert!(error.to_string().ends_with(expected), "{error}");
     assert_eq!(stub.connections().len(), 0);
+}
+
+/// A file that is gone, or blank, is named, and nothing that was in it.
+#[test]
+fn a_file_without_a_password_is_named() {
+    let stub = Stub::start(|_| Reply::Usual);
+    stub.stop();
+    let file = std::env::temp_dir().join(unique("password"));
+    fs::write(&file, "S3cr3t").unwrap();
+    let limiter = on(stub.url()).redis_password_file(&file).build().unwrap();
+    let says = |expected: &str| {
+        until(secs(5), expected, || {
+            let Told::Failed(error) = call(&limiter, &window(5), "key") else { panic!("decided") };
+            assert!(!format!("{error} {error:?}").contains("S3cr3t"), "{error}");
+            error.to_string().ends_with(expected)
+        });
+    };
+    fs::write(&file, "\n").unwrap();
+    says(&format!("there are no credentials: the file `{}` is empty", file.display()));
+    fs::remove_file(&file).unwrap();
+    let name = file.display();
+    says(&format!("there are no credentials: the file `{name}` cannot be read: entity not found"));
 }
 
 /// A provider that hangs costs calls nothing.

@@ -1,11 +1,13 @@
 //! What is said of a store that does not answer: a line when it is gone, and one when it is back.
 
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ratelimit_kit::{OnError, Rule};
-use test_support::{Flavor, Link, Log, Node, Proxy, Server};
+use test_support::{Flavor, Link, Log, Node, Proxy, Reply, Server, Stub};
 
 use crate::calls::{Told, by_default, call, connected, on, window};
 use crate::wait::{ms, secs, until};
@@ -150,6 +152,75 @@ fn late_replies() {
         call(&limiter, &rule, "key");
         log.lines(GONE).len() == 2
     });
+}
+
+/// A password that is changed looks like a connection that is lost at first. The reason follows at once, and
+/// not when the next line about an outage is due.
+#[test]
+fn a_login_that_is_refused_is_logged_as_soon_as_it_is_known() {
+    const TEST: &str = "told_once::a_login_that_is_refused_is_logged_as_soon_as_it_is_known";
+    let Some(link) = Link::attach() else { return alone(TEST) };
+    let log = Log::start();
+    let server = Server::builder(Flavor::Installed).user("app", "old", "~* &* +@all").start();
+    let proxy = Proxy::to(server.port());
+    let limiter = connected(
+        on(format!("redis://app:old@127.0.0.1:{}", proxy.port())).on_error(OnError::Open),
+    );
+    let rule = window(1_000_000);
+    assert!(call(&limiter, &rule, "key").by_server());
+    server.command::<()>(&["ACL", "SETUSER", "app", "resetpass", ">new"]);
+    proxy.refuse();
+    proxy.cut();
+    until(secs(5), "a line", || {
+        call(&limiter, &rule, "key");
+        !log.lines(GONE).is_empty()
+    });
+    let gone = log.lines(GONE).concat();
+    assert!(!gone.contains("login"), "{gone}");
+    proxy.accept();
+    // The spacing of lines is 10 s.
+    until(secs(5), "the reason", || {
+        call(&limiter, &rule, "key");
+        !log.lines("for another reason").is_empty()
+    });
+    let [reason] = log.lines("for another reason").try_into().unwrap();
+    assert!(reason.contains("the login is refused"), "{reason}");
+    say_so(link);
+}
+
+/// One line for each connection, however many calls have sent their scripts along.
+#[test]
+fn a_server_that_keeps_no_scripts_is_logged() {
+    const TEST: &str = "told_once::a_server_that_keeps_no_scripts_is_logged";
+    const LINE: &str = "the server keeps no scripts";
+    let Some(link) = Link::attach() else { return alone(TEST) };
+    let log = Log::start();
+    let keeps = Arc::new(AtomicBool::new(true));
+    let kept = Arc::clone(&keeps);
+    let stub = Stub::start(move |words| match words[0].as_slice() {
+        b"EVALSHA" if !kept.load(Ordering::Relaxed) => Reply::error("NOSCRIPT No matching script."),
+        b"EVALSHA" | b"EVAL" => Reply::bulk([1]),
+        _ => Reply::Usual,
+    });
+    let limiter = connected(on(stub.url()).on_error(OnError::Open));
+    let rule = window(1_000_000);
+    let calls = |keep, calls| {
+        keeps.store(keep, Ordering::Relaxed);
+        for _ in 0..calls {
+            call(&limiter, &rule, "key");
+        }
+    };
+    // One that has lost them once in a while has been flushed.
+    for _ in 0..50 {
+        calls(false, 1);
+        calls(true, 1);
+    }
+    assert_eq!(log.lines(LINE).len(), 0);
+    calls(false, 200);
+    until(secs(5), "the line", || !log.lines(LINE).is_empty());
+    let [line] = log.lines(LINE).try_into().unwrap();
+    assert!(line.contains(" WARN ") && line.contains(&stub.port().to_string()), "{line}");
+    say_so(link);
 }
 
 /// What a line says of something.

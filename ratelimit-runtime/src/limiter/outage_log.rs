@@ -45,6 +45,8 @@ pub(super) struct OutageLog {
     failed_look: AtomicU64,
     /// The kind of the cause in the last line; 0: the present outage has no line.
     logged_kind: AtomicU8,
+    /// Whether a line of the present outage has said that the login is refused or a permission is missing.
+    is_permission_logged: AtomicBool,
     /// Whether the limiter's own thread looks.
     is_watched: AtomicBool,
     state: Mutex<State>,
@@ -66,6 +68,8 @@ struct Outage {
     answered: Option<u64>,
     /// The kind of the cause in its last line; 0: it has none.
     logged: u8,
+    /// Whether one of its lines has said that a login is refused or a permission is missing.
+    is_permission_logged: bool,
     cause: StoreError,
 }
 
@@ -109,6 +113,7 @@ impl OutageLog {
             answered_look: AtomicU64::new(0),
             failed_look: AtomicU64::new(0),
             logged_kind: AtomicU8::new(0),
+            is_permission_logged: AtomicBool::new(false),
             is_watched: AtomicBool::new(false),
             state: Mutex::default(),
         })
@@ -166,10 +171,11 @@ impl OutageLog {
         self.failed.fetch_max(now, Ordering::Relaxed);
         self.affected.fetch_add(1, Ordering::Relaxed);
         // Nearly always the outage is known, and nothing is due.
-        if self.steady.load(Ordering::Relaxed)
-            && (now < self.failed_look.load(Ordering::Relaxed)
-                || self.logged_kind.load(Ordering::Relaxed) == kind(cause))
-        {
+        let (kind, logged) = (kind(cause), self.logged_kind.load(Ordering::Relaxed));
+        let is_news =
+            kind == PERMISSION && logged != 0 && !self.is_permission_logged.load(Ordering::Relaxed);
+        let is_early = now < self.failed_look.load(Ordering::Relaxed);
+        if self.steady.load(Ordering::Relaxed) && (logged == kind || is_early && !is_news) {
             return;
         }
         let mut state = self.state.lock();
@@ -177,6 +183,7 @@ impl OutageLog {
             began: now,
             answered: None,
             logged: 0,
+            is_permission_logged: false,
             cause: cause.clone(),
         });
         outage.answered = None;
@@ -214,6 +221,8 @@ impl OutageLog {
         self.answered_look.store(answered_look, Ordering::Relaxed);
         self.failed_look.store(state.next_line, Ordering::Relaxed);
         self.logged_kind.store(outage.map_or(0, |outage| outage.logged), Ordering::Relaxed);
+        let is_permission_logged = outage.is_some_and(|outage| outage.is_permission_logged);
+        self.is_permission_logged.store(is_permission_logged, Ordering::Relaxed);
         let steady = outage.is_some_and(|outage| outage.answered.is_none());
         self.steady.store(steady, Ordering::Relaxed);
         self.pending.store(outage.is_some() || state.missed.outages > 0, Ordering::Relaxed);
@@ -229,10 +238,14 @@ impl OutageLog {
         let is_over = outage.answered.is_some() && silent >= WELL;
         if !is_over && silent < QUIET {
             let kind = kind(&outage.cause);
-            if !may_begin || outage.logged == kind {
+            // A password that was changed looks like a connection that is lost, and the reason comes a
+            // moment later: it is not kept back, once in an outage that has a line.
+            let is_news = kind == PERMISSION && outage.logged != 0 && !outage.is_permission_logged;
+            if outage.logged == kind || !(may_begin || is_news) {
                 return None;
             }
             let cause = outage.cause.clone();
+            outage.is_permission_logged |= kind == PERMISSION;
             state.next_line = now + SPACING;
             return Some(if std::mem::replace(&mut outage.logged, kind) == 0 {
                 Line::Begins { cause, missed: std::mem::take(&mut state.missed) }
@@ -301,12 +314,15 @@ fn write(line: Option<Line>) {
     }
 }
 
+/// The kind of a cause that somebody has to mend.
+const PERMISSION: u8 = 3;
+
 /// A number for the kind of a cause; never 0.
 const fn kind(cause: &StoreError) -> u8 {
     match cause {
         StoreError::Deadline { .. } => 1,
         StoreError::Connection { .. } => 2,
-        StoreError::Permission { .. } => 3,
+        StoreError::Permission { .. } => PERMISSION,
         StoreError::Server { .. } => 4,
         StoreError::Reply => 5,
         StoreError::Config(_) => 6,
@@ -489,6 +505,38 @@ mod tests {
         assert!(lines.len() <= 7, "one in ten seconds: {lines:?}");
     }
 
+    /// A password is changed: connections are cut, and a moment later the login is refused.
+    #[test]
+    fn a_login_that_is_refused_is_logged_at_once_and_once_in_an_outage() {
+        let lost = StoreError::Connection { reason: "lost".to_owned() };
+        let refused = StoreError::Permission { reason: "the login is refused".to_owned() };
+        let log = OutageLog::new();
+        let lines = during(|| {
+            for now in 0..9_000 {
+                // And cut again in between.
+                fail(&log, now, if now < 50 || now % 1_000 < 10 { &lost } else { &refused });
+            }
+            log.answered_at(9_000);
+            tick(&log, 10_100);
+        });
+        let [begins, changes, ends] = &*lines else { panic!("{lines:?}") };
+        assert!(begins.contains("lost") && ends.contains("affected=9000"), "{lines:?}");
+        assert!(changes.contains("the login is refused"), "{changes}");
+
+        // One that comes and goes every two seconds.
+        let log = OutageLog::new();
+        let lines = during(|| {
+            for now in 0..60_000 {
+                match now % 2_000 {
+                    0..100 => fail(&log, now, &lost),
+                    100..500 => fail(&log, now, &refused),
+                    _ => log.answered_at(now),
+                }
+            }
+        });
+        assert!(lines.len() <= 20, "{lines:?}");
+    }
+
     /// Refuses to write.
     struct Panics;
 
@@ -531,8 +579,13 @@ mod tests {
     fn a_subscriber_that_panics_does_not_end_the_watch() {
         let (log, mut again) = (OutageLog::new(), false);
         log.failed.store(1, Ordering::Relaxed);
-        log.state.lock().outage =
-            Some(Outage { began: 0, answered: None, logged: 0, cause: StoreError::Reply });
+        log.state.lock().outage = Some(Outage {
+            began: 0,
+            answered: None,
+            logged: 0,
+            is_permission_logged: false,
+            cause: StoreError::Reply,
+        });
         let written = tracing::subscriber::with_default(Panics, || {
             crate::panics::survives(|| log.tick_at(1_000, || again = true))
         });

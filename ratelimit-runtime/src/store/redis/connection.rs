@@ -16,6 +16,9 @@ use tokio::time::timeout_at;
 /// hole looks just like a slow server.
 const SILENCE: Duration = Duration::from_millis(100);
 
+/// A server that has had no script for so many calls in a row keeps none.
+const KEPT_NONE: u32 = 16;
+
 /// A connection; clones are the same one.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
@@ -38,6 +41,8 @@ struct Health {
     news: Notify,
     /// Whether scripts can be uploaded; else they are sent along with a call.
     takes_uploads: AtomicBool,
+    /// How often a script was sent along with a call since the server had one.
+    sent_along: AtomicU32,
     /// How often each script was sent, of [`ratelimit_lua::ALL`].
     brought: [AtomicU32; ratelimit_lua::ALL.len()],
 }
@@ -64,6 +69,7 @@ impl Connection {
             suspected: AtomicBool::new(false),
             news: Notify::new(),
             takes_uploads: AtomicBool::new(takes_uploads),
+            sent_along: AtomicU32::new(0),
             brought: Default::default(),
         };
         Self { link, health: Arc::new(health) }
@@ -126,6 +132,19 @@ impl Connection {
     /// Scripts cannot be uploaded over it.
     pub(super) fn refuses_uploads(&self) {
         self.health.takes_uploads.store(false, Ordering::Relaxed);
+    }
+
+    /// A script is sent along with a call. Whether it is certain from now on that the server keeps
+    /// none.
+    pub(super) fn sends_along(&self) -> bool {
+        self.health.sent_along.fetch_add(1, Ordering::Relaxed) == KEPT_NONE
+    }
+
+    /// The server had a script.
+    pub(super) fn has_kept(&self) {
+        if self.health.sent_along.load(Ordering::Relaxed) != 0 {
+            self.health.sent_along.store(0, Ordering::Relaxed);
+        }
     }
 
     /// How often a script was sent.

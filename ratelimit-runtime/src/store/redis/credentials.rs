@@ -56,13 +56,39 @@ impl fmt::Debug for Credentials {
 pub(crate) struct Provider(Arc<Asked>);
 
 struct Asked {
-    ask: Box<dyn Fn() -> Option<Credentials> + Send + Sync>,
+    ask: Box<dyn Fn() -> Result<Credentials, Missing> + Send + Sync>,
     /// Held while it is asked: one that hangs takes one thread and no more.
     busy: PerProcess<Arc<Mutex<()>>>,
 }
 
+/// Why there are no credentials.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// Who was asked has none, or has panicked.
+    None,
+    /// Who was asked has not answered in time.
+    Late,
+    /// The file has none.
+    File(PathBuf, InvalidPasswordFile),
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("the closure that is asked for them has none"),
+            Self::Late => f.write_str("who is asked for them does not answer in time"),
+            // The name alone, and nothing of what is in it.
+            Self::File(path, fault) => write!(f, "the file `{}` {fault}", path.display()),
+        }
+    }
+}
+
 impl Provider {
     pub(crate) fn new(ask: impl Fn() -> Option<Credentials> + Send + Sync + 'static) -> Self {
+        Self::asking(move || ask().ok_or(Missing::None))
+    }
+
+    fn asking(ask: impl Fn() -> Result<Credentials, Missing> + Send + Sync + 'static) -> Self {
         Self(Arc::new(Asked { ask: Box::new(ask), busy: PerProcess::new() }))
     }
 
@@ -70,11 +96,11 @@ impl Provider {
     /// that a name with a mistake in it is found before the first login.
     pub(crate) fn file(path: PathBuf) -> Result<Self, ConfigError> {
         read(&path).map_err(ConfigError::PasswordFile)?;
-        Ok(Self::new(move || read(&path).ok()))
+        Ok(Self::asking(move || read(&path).map_err(|fault| Missing::File(path.clone(), fault))))
     }
 
-    /// What it says now. `None` when it has nothing, panics, or takes too long.
-    pub(super) async fn ask(&self, patience: Duration) -> Option<Credentials> {
+    /// What it says now, or why it says nothing.
+    pub(super) async fn ask(&self, patience: Duration) -> Result<Credentials, Missing> {
         let asking = async {
             let Ok(busy) = self.0.busy.get_or_try_init(|| Ok::<_, Infallible>(Arc::default()));
             let busy = busy.clone().lock_owned().await;
@@ -84,9 +110,9 @@ impl Provider {
                 let _busy = busy;
                 (asked.ask)()
             });
-            task.await.ok().flatten()
+            task.await.unwrap_or(Err(Missing::None))
         };
-        timeout(patience, asking).await.ok().flatten()
+        timeout(patience, asking).await.unwrap_or(Err(Missing::Late))
     }
 }
 
@@ -142,7 +168,7 @@ mod tests {
         assert_eq!(Provider::file(path).unwrap_err(), ConfigError::PasswordFile(missing));
     }
 
-    fn ask(provider: &Provider, patience: Duration) -> Option<Credentials> {
+    fn ask(provider: &Provider, patience: Duration) -> Result<Credentials, Missing> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let credentials = runtime.block_on(provider.ask(patience));
         runtime.shutdown_background();
@@ -151,7 +177,8 @@ mod tests {
 
     #[test]
     fn a_provider_that_panics_has_nothing() {
-        assert_eq!(ask(&Provider::new(|| panic!("no")), Duration::from_secs(9)), None);
+        let asked = ask(&Provider::new(|| panic!("no")), Duration::from_secs(9));
+        assert_eq!(asked, Err(Missing::None));
     }
 
     #[test]
@@ -166,7 +193,7 @@ mod tests {
             None
         });
         for _ in 0..3 {
-            assert_eq!(ask(&provider, Duration::from_millis(20)), None);
+            assert_eq!(ask(&provider, Duration::from_millis(20)), Err(Missing::Late));
         }
         assert_eq!(asked.load(Ordering::Relaxed), 1);
         drop(go_on);

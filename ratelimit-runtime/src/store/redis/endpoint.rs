@@ -103,8 +103,8 @@ impl Endpoint {
             None => None,
             Some(provider) => {
                 let asked = provider.ask(dial.connect_timeout).await;
-                Some(asked.ok_or_else(|| StoreError::Permission {
-                    reason: format!("{}: there are no credentials", self.name()),
+                Some(asked.map_err(|why| StoreError::Permission {
+                    reason: format!("{}: there are no credentials: {why}", self.name()),
                 })?)
             }
         };
