@@ -72,8 +72,12 @@ pub static GIVE_BACK: Script = script!(
         "give_back_sliding_counter"
 );
 
+/// Tells which commands of the other scripts the user may not run.
+pub static PERMISSIONS: Script =
+    script!("permissions", "82607bc236dbd6d80af9b57e5779ecc408563728", needs);
+
 /// Every script.
-pub static ALL: [&Script; 7] = [
+pub static ALL: [&Script; 8] = [
     &TOKEN_BUCKET,
     &LEAKY_BUCKET,
     &FIXED_WINDOW,
@@ -81,6 +85,7 @@ pub static ALL: [&Script; 7] = [
     &SLIDING_COUNTER,
     &ACQUIRE_ALL,
     &GIVE_BACK,
+    &PERMISSIONS,
 ];
 
 #[cfg(test)]

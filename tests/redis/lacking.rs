@@ -249,3 +249,66 @@ fn scripts_that_were_flushed_come_back_by_themselves() {
     until(secs(3), "the scripts", exists);
     assert_eq!(call(&limiter, &window(5), "key"), Told::Admitted(4));
 }
+
+/// What a user may not do is found out before the first call, for each command that a script uses.
+#[test]
+fn ready_names_the_command_of_a_script_that_is_not_permitted() {
+    const COMMANDS: [&str; 11] = [
+        "time", "get", "set", "del", "pttl", "pexpire", "lindex", "lrange", "lset", "ltrim",
+        "rpush",
+    ];
+    for flavor in Flavor::ALL {
+        let server = Server::start(flavor);
+        let says = |lacks: &str, keys: &str| {
+            let user = unique("user");
+            let rules = format!("on >pw {keys} &* +@all {lacks}");
+            let mut words = vec!["ACL", "SETUSER", &user];
+            words.extend(rules.split_whitespace());
+            server.command::<()>(&words);
+            let limiter = on(server.url_of(&user, "pw")).build().unwrap();
+            block_on(limiter.ready()).map_err(|error| error.to_string())
+        };
+        for command in COMMANDS {
+            let error = says(&format!("-{command}"), "~*").unwrap_err();
+            let expected =
+                format!("NOPERM: the user lacks {}, which the scripts use", command.to_uppercase());
+            assert!(error.ends_with(&expected), "{flavor:?}: {error}");
+        }
+        let error = says("-rpush -lset", "~*").unwrap_err();
+        assert!(error.contains("lacks LSET, RPUSH,"), "{error}");
+        // Which keys it may use is for calls to find out.
+        assert_eq!(says("", "~other:*"), Ok(()));
+    }
+}
+
+/// Each node is asked about a key of its own: without one a node of a cluster that is down answers as if
+/// nothing were wrong.
+#[test]
+fn ready_asks_a_cluster_about_keys() {
+    let node = Stub::start(|_| Reply::Usual);
+    let port = i64::from(node.port());
+    let about_keys = |answer: Reply| {
+        node.answer(move |words| match words[0].as_slice() {
+            b"CLUSTER" => {
+                let owner = Reply::array([Reply::bulk("127.0.0.1"), Reply::integer(port)]);
+                Reply::array([Reply::array([Reply::integer(0), Reply::integer(16_383), owner])])
+            }
+            b"EVALSHA" if words[2] != b"0" => answer.clone(),
+            b"EVALSHA" => Reply::array([]),
+            _ => Reply::Usual,
+        });
+        let limiter = on(format!("redis+cluster://127.0.0.1:{port}")).build().unwrap();
+        block_on(limiter.ready()).map_err(|error| error.to_string())
+    };
+    let error = about_keys(Reply::error("CLUSTERDOWN The cluster is down")).unwrap_err();
+    assert!(error.contains("CLUSTERDOWN"), "{error}");
+    assert!(about_keys(Reply::Silence).unwrap_err().contains("timed out"));
+    for fine in [
+        Reply::bulk([1]),
+        Reply::error("MOVED 1 127.0.0.1:1"),
+        Reply::error("TRYAGAIN Multiple keys request during rehashing of slot"),
+        Reply::error("NOPERM No permissions to access a key"),
+    ] {
+        assert_eq!(about_keys(fine), Ok(()));
+    }
+}

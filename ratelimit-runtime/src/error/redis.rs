@@ -48,8 +48,8 @@ pub enum InvalidUrl {
          redis+sentinel://host,host/name, of letters, digits, `-`, `_` and `.`"
     )]
     Primary,
-    /// The database is not a number.
-    #[error("the database, after the host and a `/`, is not a number")]
+    /// The database is not a number, or one that no server has.
+    #[error("the database, after the host and a `/`, is not a number from 0 to 2147483647")]
     Database,
     /// A Cluster has one database.
     #[error("a Cluster has only database 0")]

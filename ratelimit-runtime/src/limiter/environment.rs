@@ -352,6 +352,18 @@ mod tests {
         assert_eq!(error.to_string(), "RATELIMIT_MODE: expected `enforce`, `shadow` or `off`");
     }
 
+    /// A switch for bad nights: what is wrong beside it would be found when it is switched back.
+    #[test]
+    fn a_limiter_that_is_switched_off_excuses_no_wrong_value() {
+        let looked_at = |name: &str| match name {
+            MODE => Some("off".into()),
+            "RATELIMIT_REPLICAS" => Some("none".into()),
+            _ => None,
+        };
+        let Err(error) = Settings::default().fill(looked_at) else { panic!("no error") };
+        assert!(error.to_string().starts_with("RATELIMIT_REPLICAS: "), "{error}");
+    }
+
     #[test]
     fn what_the_code_says_is_not_looked_at() {
         let mut settings = Settings { replicas: NonZeroU32::new(2), ..Settings::default() };

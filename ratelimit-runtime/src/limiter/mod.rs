@@ -16,7 +16,6 @@ mod start;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub use self::builder::LimiterBuilder;
@@ -61,8 +60,6 @@ pub struct Limiter {
 
 struct Shared {
     store: Arc<dyn Store>,
-    /// What it counts outlives the program, under the names of the rules.
-    is_redis: bool,
     /// Whether a thread may be blocked until the store answers.
     blocking: bool,
     clock: Clock,
@@ -95,6 +92,9 @@ impl fmt::Debug for Limiter {
 
 impl Limiter {
     /// Decides one check: `Ok` if the call may go on.
+    ///
+    /// A future that is dropped before its end may have been charged, and is not refunded: at most its own
+    /// cost is gone. Calls of annotated functions and rules of a layer are.
     pub async fn check(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
         self.check_all(std::slice::from_ref(check)).await
     }
@@ -163,22 +163,6 @@ impl Limiter {
     /// Whether no rule of the whole limiter refuses.
     pub(crate) fn only_watches(&self) -> bool {
         self.shared.mode == Mode::Shadow
-    }
-
-    /// Says, once in a process, that a rule in Redis is called after its function.
-    pub(crate) fn tell_of_name(&self, rule: &Rule) {
-        static IS_TOLD: AtomicBool = AtomicBool::new(false);
-        if self.shared.is_redis
-            && !rule.has_written_name()
-            && !IS_TOLD.load(Ordering::Relaxed)
-            && !IS_TOLD.swap(true, Ordering::Relaxed)
-        {
-            tracing::warn!(
-                rule = rule.name(),
-                "a rule in Redis is called after its function, and its budgets begin anew when that moves, \
-                 perhaps with another compiler too (write `name = ..`; no other rule is told)"
-            );
-        }
     }
 
     /// What is left, without taking any of it. Always allowed. It is no call: nothing is counted, and

@@ -19,7 +19,7 @@ use super::endpoint::{Endpoint, Login};
 use super::failure::{self, Question, Remedy};
 use super::info::{Info, Unfit};
 use super::login;
-use super::node::Request;
+use super::script::Questions;
 use super::sharded::Sharded;
 use super::tls::Tls;
 use crate::driver;
@@ -43,8 +43,10 @@ pub(super) struct Dial {
     /// The deadline of a check: a server that needs longer for nothing at all is of no use.
     pub(super) deadline: Duration,
     pub(super) tls: Tls,
-    /// A call that touches nobody's budget.
-    pub(super) probe: Arc<Request>,
+    /// Calls that touch nobody's budget.
+    pub(super) questions: Arc<Questions>,
+    /// What they are about, but for a cluster.
+    pub(super) probe_key: String,
     /// As whom to log in, if that can change.
     pub(super) provider: Option<Provider>,
     /// As whom at Sentinels.
@@ -210,7 +212,7 @@ impl Dial {
 
     /// The answer to a call that touches nobody's budget, if it comes within the deadline.
     async fn probe(&self, link: &mut Link) -> Option<RedisResult<Value>> {
-        let mut asking = pin!(link.send_packed_command(&self.probe.command));
+        let mut asking = pin!(link.send_packed_command(&self.questions.probe.command));
         let answer = match timeout(self.deadline, asking.as_mut()).await {
             Ok(answer) => answer,
             // The machine may have kept this thread from reading what has arrived.
@@ -267,18 +269,18 @@ mod tests {
 
     use super::*;
     use crate::store::redis::naming::{Names, Naming};
-    use crate::store::redis::script;
 
     impl Dial {
         /// With the settings that limiters have if nothing else is said.
         pub(in super::super) fn for_tests() -> Self {
             let naming = Naming::new("p", None);
-            let probe = script::probe(Names { naming: &naming, grouped: false });
+            let names = Names { naming: &naming, grouped: false };
             Self {
                 connect_timeout: Duration::from_secs(1),
                 deadline: Duration::from_millis(50),
                 tls: Tls::default(),
-                probe: Arc::new(probe),
+                questions: Arc::new(Questions::new(names)),
+                probe_key: names.probe(),
                 provider: None,
                 sentinel_provider: None,
                 sharded: Sharded::default(),

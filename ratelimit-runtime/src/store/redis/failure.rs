@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use redis::{ConnectionAddr, ErrorKind, RedisError, ServerErrorKind};
+use redis::{ConnectionAddr, ErrorKind, RedisError, ServerErrorKind, Value};
 
 use crate::error::StoreError;
 
@@ -106,6 +106,12 @@ pub(super) fn was_cross_slot(error: &StoreError) -> bool {
 
 const CROSS_SLOT: &str = "CROSSSLOT: it takes keys of one slot only in a call";
 
+/// Whether a node says that the key has moved, or is about to.
+pub(super) fn is_moving(error: &RedisError) -> bool {
+    matches!(remedy(error), Remedy::Follow { .. })
+        || error.kind() == ErrorKind::Server(ServerErrorKind::TryAgain)
+}
+
 /// The address to follow to, `host:port`.
 pub(super) fn followed(error: &RedisError) -> Option<String> {
     error.redirect_node().map(|(address, _)| address.to_owned())
@@ -167,9 +173,12 @@ fn nameless(error: &RedisError) -> StoreError {
         },
         ErrorKind::Server(_) | ErrorKind::Extension => match code {
             "NOPERM" => StoreError::Permission { reason: format!("NOPERM: {}", lacking(error)) },
-            "ERR" if is_denied_in_script(error) => {
-                StoreError::Permission { reason: LACKING.to_owned() }
-            }
+            "ERR" if is_denied_in_script(error) => StoreError::Permission {
+                reason: lacking_in_script(error).map_or_else(
+                    || LACKING.to_owned(),
+                    |command| format!("the user lacks {command}, which the scripts use"),
+                ),
+            },
             "ERR" if is_denied_database(error) => StoreError::Permission {
                 reason: "NOPERM: the user lacks SELECT, for the database of the URL".to_owned(),
             },
@@ -216,6 +225,36 @@ const TOO_OLD: &str = "it cannot compile the scripts: Redis 7.0 or newer is need
 /// What a user may lack who may not do what a call does.
 const LACKING: &str = "the user lacks EVALSHA, SCRIPT LOAD (or EVAL), a command of the scripts or \
                        access to the keys";
+
+/// The commands of the scripts.
+const COMMANDS: [&str; 11] =
+    ["TIME", "GET", "SET", "DEL", "PTTL", "PEXPIRE", "LINDEX", "LRANGE", "LSET", "LTRIM", "RPUSH"];
+
+/// Those of them that a server names as ones that the user may not run.
+pub(super) fn lacking_commands(answer: Value) -> Vec<&'static str> {
+    let Value::Array(names) = answer else { return Vec::new() };
+    let is_named = |command: &&str| {
+        names
+            .iter()
+            .any(|name| matches!(name, Value::BulkString(name) if name == command.as_bytes()))
+    };
+    COMMANDS.into_iter().filter(is_named).collect()
+}
+
+/// The error that says so.
+pub(super) fn of_lacking(commands: &[&str], name: &str) -> StoreError {
+    let commands = commands.join(", ");
+    StoreError::Permission {
+        reason: format!("{name}: NOPERM: the user lacks {commands}, which the scripts use"),
+    }
+}
+
+/// The command of a script that the server says the user may not run. Old ones do not name it.
+fn lacking_in_script(error: &RedisError) -> Option<&'static str> {
+    let (_, rest) = error.detail()?.split_once("no permissions to run the '")?;
+    let (name, _) = rest.split_once('\'')?;
+    COMMANDS.into_iter().find(|command| name.eq_ignore_ascii_case(command))
+}
 
 /// The same as far as the server says it. Its own words may have a key in them.
 fn lacking(error: &RedisError) -> &'static str {

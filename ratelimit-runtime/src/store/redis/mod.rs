@@ -40,6 +40,7 @@ pub(crate) use self::naming::Naming;
 use self::node::Node;
 use self::place::Place;
 use self::refusers::Refusers;
+use self::script::Questions;
 use self::sharded::Sharded;
 #[cfg(feature = "tls")]
 pub(crate) use self::tls::Pem;
@@ -112,13 +113,15 @@ impl Redis {
             tls.check()?;
         }
         let grouped = matches!(*place, Place::Cluster { .. });
-        let probe = Arc::new(script::probe(Names { naming: &naming, grouped }));
+        let names = Names { naming: &naming, grouped };
+        let (questions, probe_key) = (Arc::new(Questions::new(names)), names.probe());
         let sharded = Sharded::default();
         let dial = Arc::new(Dial {
             connect_timeout,
             deadline,
             tls,
-            probe,
+            questions,
+            probe_key,
             provider: credentials,
             sentinel_provider: sentinel_credentials,
             sharded: sharded.clone(),
@@ -142,9 +145,9 @@ impl Redis {
         deadline: Duration,
     ) -> Self {
         let (servers, sharded) = (PerProcess::new(), Sharded::default());
-        let probe = script::probe(Names { naming: &naming, grouped: false });
+        let questions = Questions::new(Names { naming: &naming, grouped: false });
         let patience = deadline.max(GIVEN_PATIENCE);
-        let node = Node::given(connection, probe, patience, sharded.clone());
+        let node = Node::given(connection, questions, patience, sharded.clone());
         let Ok(_) =
             servers.get_or_try_init(|| Ok::<_, Infallible>(Arc::new(Servers::One(Arc::new(node)))));
         let refusers = Refusers::new();

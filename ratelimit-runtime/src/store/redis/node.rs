@@ -10,6 +10,7 @@ use redis::{Arg, Cmd, Pipeline, RedisError, RedisResult, Value};
 use super::connection::Connection;
 use super::dial::{self, Dial};
 use super::failure::{self, Question, Remedy};
+use super::script::Questions;
 use super::sharded::Sharded;
 use super::slot::Slot;
 use super::supervisor::{Supervisor, Target};
@@ -23,8 +24,8 @@ const UPLOAD_PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Node {
     supervisor: Supervisor,
-    /// A call that touches nobody's budget.
-    probe: Arc<Request>,
+    /// Calls that touch nobody's budget.
+    questions: Arc<Questions>,
     /// How long the server may take to answer that it is ready.
     patience: Duration,
     sharded: Sharded,
@@ -56,13 +57,19 @@ impl Request {
 
 impl Node {
     pub(super) fn start(target: Target, dial: Arc<Dial>) -> Result<Self, ConfigError> {
-        let (probe, patience) = (dial.probe.clone(), dial.connect_timeout);
+        let (questions, patience) = (dial.questions.clone(), dial.connect_timeout);
         let sharded = dial.sharded.clone();
-        Ok(Self { supervisor: Supervisor::start(target, dial)?, probe, patience, sharded })
+        Ok(Self { supervisor: Supervisor::start(target, dial)?, questions, patience, sharded })
     }
 
-    pub(super) fn given(link: Link, probe: Request, patience: Duration, sharded: Sharded) -> Self {
-        Self { supervisor: Supervisor::given(link), probe: Arc::new(probe), patience, sharded }
+    pub(super) fn given(
+        link: Link,
+        questions: Questions,
+        patience: Duration,
+        sharded: Sharded,
+    ) -> Self {
+        let (supervisor, questions) = (Supervisor::given(link), Arc::new(questions));
+        Self { supervisor, questions, patience, sharded }
     }
 
     /// Finds out whether it takes keys of one slot only in a call, by a call of a script that nobody
@@ -93,22 +100,39 @@ impl Node {
 
     /// Waits for the end of the first attempt to connect, and asks the server whether it would decide.
     pub(super) async fn ready(&self) -> Result<(), StoreError> {
+        self.ready_for(&self.questions, |_| false).await
+    }
+
+    /// The same by these questions, and with some answers more that say as much.
+    pub(super) async fn ready_for(
+        &self,
+        questions: &Questions,
+        forgives: impl FnOnce(&RedisError) -> bool,
+    ) -> Result<(), StoreError> {
         let mut connection = self.supervisor.connected().await?;
+        let mut lacking = Vec::new();
         let asking = async {
             if let Supervisor::Given(_) = self.supervisor {
                 upload_to_given(&connection).await?;
             }
-            self.run(&mut connection, &self.probe, false).await.map(|_| ())
+            // Where that cannot be said, calls find it out.
+            let permissions = self.run(&mut connection, &questions.permissions, false).await;
+            lacking = permissions.map(failure::lacking_commands).unwrap_or_default();
+            self.run(&mut connection, &questions.probe, false).await.map(|_| ())
         };
         let Some(asked) = driver::with_deadline(self.patience, asking).await? else {
             let question = Question::PROBE;
             let reason = format!("{}: {question}: timed out", connection.name());
             return Err(StoreError::Connection { reason });
         };
+        if !lacking.is_empty() {
+            return Err(failure::of_lacking(&lacking, connection.name()));
+        }
         match asked {
             // Which keys it may use is for calls to find out.
-            Err(error) if !failure::is_about_keys(&error) => Err(failed(&error, &connection)),
-            Ok(()) | Err(_) => Ok(()),
+            Err(error) if failure::is_about_keys(&error) || forgives(&error) => Ok(()),
+            Err(error) => Err(failed(&error, &connection)),
+            Ok(()) => Ok(()),
         }
     }
 
@@ -132,6 +156,7 @@ impl Node {
             // What hardly a call needs takes no room in all of them.
             return Box::pin(self.bring(to, request, asking, seen)).await;
         }
+        to.has_kept();
         answer
     }
 
@@ -155,6 +180,9 @@ impl Node {
             if !is_lacking(&answer) {
                 return answer;
             }
+        }
+        if to.sends_along() {
+            log_kept_none(to.name().to_owned());
         }
         self.send(to, &request.by_source(), asking).await
     }
@@ -190,6 +218,16 @@ fn failed(error: &RedisError, connection: &Connection) -> StoreError {
 
 fn is_lacking(answer: &RedisResult<Value>) -> bool {
     answer.as_ref().is_err_and(failure::is_lacking)
+}
+
+fn log_kept_none(server: String) {
+    // Not on this thread: a log may block.
+    driver::later(Duration::ZERO, move || {
+        tracing::warn!(
+            server,
+            "the server keeps no scripts: they are sent along with each call, several kilobytes each"
+        );
+    });
 }
 
 /// Uploads a script ahead of whatever is sent over this connection from now on. Nobody waits for it,

@@ -246,7 +246,8 @@ fn parameter<'u>(query: &'u str, name: &str) -> Option<&'u str> {
 }
 
 fn check_database(database: &str) -> Result<(), ConfigError> {
-    if database.is_empty() || database.parse::<i64>().is_ok_and(|database| database >= 0) {
+    // Servers count them in 32 bits, and answer anything larger with a bare `ERR`.
+    if database.is_empty() || database.parse::<i32>().is_ok_and(|database| database >= 0) {
         return Ok(());
     }
     Err(wrong(InvalidUrl::Database))
@@ -353,6 +354,9 @@ mod tests {
             ("redis://a,b", SeveralHosts),
             ("redis://host/main", Database),
             ("redis://host/-1", Database),
+            ("redis://host/4294967296", Database),
+            ("redis://host/2147483648", Database),
+            ("redis+sentinel://host/main/9999999999", Database),
             ("unix:///socket?db=main", Database),
             ("redis://host?protocol=4", Protocol),
             ("redis+sentinel://host", Primary),

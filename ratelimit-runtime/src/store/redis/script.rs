@@ -63,22 +63,42 @@ pub(super) fn give_back(
     Ok(Request { script, command, slot })
 }
 
-/// A question that is like a call and touches nobody's budget: it looks at a key that no check has. On a
-/// cluster, where each node has keys of its own, it is about none.
-pub(super) fn probe(names: Names<'_>) -> Request {
-    let mut command = redis::cmd("EVALSHA");
-    if names.grouped {
-        let script = &ratelimit_lua::ACQUIRE_ALL;
-        command.arg(script.sha1).arg(0);
-        add_time(&mut command, None);
-        return Request { script, command, slot: Slot::default() };
+/// Questions that are like calls and touch nobody's budget: they are about a key that no check has.
+#[derive(Debug)]
+pub(super) struct Questions {
+    /// Looks at that key.
+    pub(super) probe: Request,
+    /// Which commands of the scripts the user may not run.
+    pub(super) permissions: Request,
+}
+
+impl Questions {
+    /// On a cluster, where each node has keys of its own, the probe is about none.
+    pub(super) fn new(names: Names<'_>) -> Self {
+        let mut questions = Self::about(&names.probe());
+        if names.grouped {
+            let script = &ratelimit_lua::ACQUIRE_ALL;
+            let mut command = redis::cmd("EVALSHA");
+            command.arg(script.sha1).arg(0);
+            add_time(&mut command, None);
+            questions.probe = Request { script, command, slot: Slot::default() };
+        }
+        questions
     }
-    let plan = Plan::FixedWindow(FixedWindow::new(1, 1_000_000, Resolution::Micros));
-    let script = of_one(&plan);
-    command.arg(script.sha1).arg(1).arg(names.probe());
-    add_time(&mut command, None);
-    command.arg(args::encode(&plan, 0, false).as_slice());
-    Request { script, command, slot: Slot::default() }
+
+    /// About a key.
+    pub(super) fn about(key: &str) -> Self {
+        let call = |script: &'static ratelimit_lua::Script| {
+            let mut command = redis::cmd("EVALSHA");
+            command.arg(script.sha1).arg(1).arg(key);
+            Request { script, command, slot: Slot::default() }
+        };
+        let plan = Plan::FixedWindow(FixedWindow::new(1, 1_000_000, Resolution::Micros));
+        let mut probe = call(of_one(&plan));
+        add_time(&mut probe.command, None);
+        probe.command.arg(args::encode(&plan, 0, false).as_slice());
+        Self { probe, permissions: call(&ratelimit_lua::PERMISSIONS) }
+    }
 }
 
 fn add_time(command: &mut Cmd, now_us: Option<Instant>) {

@@ -22,6 +22,7 @@ use super::endpoint::Endpoint;
 use super::failure::{self, Question};
 use super::node::Node;
 use super::pauses::Pauses;
+use super::script::Questions;
 use super::slot::Slot;
 use super::supervisor::Target;
 use crate::driver;
@@ -32,6 +33,9 @@ const EVERY: Duration = Duration::from_secs(30);
 
 /// How long one node may take to tell the map before another is asked too.
 const NODE_PATIENCE: Duration = Duration::from_millis(300);
+
+/// So many keys are tried to find one of a node: enough for one that has a single slot, mostly.
+const MOST_TRIED: u32 = 65_536;
 
 /// How long calls wait for the first map, all of them together: it is nearly always there by then.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -130,11 +134,26 @@ impl Cluster {
         let mut asked: Vec<&Arc<Node>> = Vec::new();
         for node in map.nodes() {
             if !asked.iter().any(|other| Arc::ptr_eq(node, other)) {
-                node.ready().await?;
+                match self.questions_for(&map, node) {
+                    // A key that is just moving is one that the cluster takes care of.
+                    Some(questions) => node.ready_for(&questions, failure::is_moving).await?,
+                    None => node.ready().await?,
+                }
                 asked.push(node);
             }
         }
         Ok(())
+    }
+}
+
+impl Cluster {
+    /// Questions about a key of a node: whether a cluster is down, nodes say to those who ask for a key.
+    fn questions_for(&self, map: &Map, node: &Arc<Node>) -> Option<Questions> {
+        let probe = &self.shared.dial.probe_key;
+        let keys = (0..MOST_TRIED).map(|number| format!("{probe}:{number}"));
+        let is_there =
+            |key: &String| map.owner(Slot::of(key)).is_some_and(|owner| Arc::ptr_eq(&owner, node));
+        keys.into_iter().find(is_there).map(|key| Questions::about(&key))
     }
 }
 
