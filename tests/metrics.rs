@@ -232,6 +232,124 @@ fn a_call_is_counted_when_no_limiter_can_be_set_up() {
     link.send("counted");
 }
 
+/// Calls of two rules by so many phones and a tenth as many addresses: admitted and refused ones, some
+/// without a store, and some with an empty key. How many there were.
+fn calls_of_many(keys: u32) -> u32 {
+    let (phones, addresses) = (rule("phones", 1), rule("addresses", 2));
+    let embedded = Limiter::builder().build().unwrap();
+    // Nobody listens there.
+    let alone = Limiter::builder().redis("redis://127.0.0.1:1").build().unwrap();
+    let mut calls = 0;
+    let mut call = |limiter: &Limiter, rule: &Rule, key: &str| {
+        calls += 1;
+        limiter.check_blocking(&Check::new(rule, key)).is_ok()
+    };
+    for n in 0..keys {
+        let (phone, address) =
+            (format!("s3cret{n}"), format!("203.0.{}.{}", n / 10 % 256, n / 2_560));
+        assert!(call(&embedded, &phones, &phone) && !call(&embedded, &phones, &phone));
+        call(&embedded, &addresses, &address);
+        call(&alone, &phones, &phone);
+        assert!(!call(&embedded, &addresses, ""));
+    }
+    calls
+}
+
+#[test]
+fn b103_no_user_data_in_metric_labels() {
+    let Some(mut link) = Link::attach() else {
+        assert_eq!(Node::start("b103_no_user_data_in_metric_labels").recv(), "as it should be");
+        return;
+    };
+    let mut numbers = Numbers::install();
+    let mut calls = calls_of_many(10);
+    let few: BTreeSet<String> = numbers.look().keys().cloned().collect();
+    calls += calls_of_many(10_000);
+    let many: BTreeSet<String> = numbers.look().keys().cloned().collect();
+    assert_eq!(few, many);
+    assert!(many.len() <= 100, "{many:#?}");
+
+    let all = ["admitted", "refused", "unavailable", "invalid"];
+    let sum: f64 = all
+        .map(|of| numbers.sum("ratelimit_calls_total", &format!("outcome={of}")))
+        .into_iter()
+        .sum();
+    assert!((sum - f64::from(calls)).abs() < 0.5, "{sum} calls of {calls}");
+    labels_are_rules_and_short_lists(&mut numbers, &["phones", "addresses"]);
+    link.send("as it should be");
+}
+
+/// Whatever has happened: what is no rule is a word of a short list, which somebody has written.
+fn labels_are_rules_and_short_lists(numbers: &mut Numbers, rules: &[&str]) {
+    let mut lists = BTreeMap::<String, BTreeSet<String>>::new();
+    for name in numbers.look().keys() {
+        let labels = name.split_once('{').unwrap().1.trim_end_matches('}');
+        for (label, value) in labels.split(',').filter_map(|label| label.split_once('=')) {
+            lists.entry(label.to_owned()).or_default().insert(value.to_owned());
+        }
+    }
+    let known = lists.remove("rule").unwrap_or_default();
+    assert!(known.iter().all(|rule| rules.contains(&rule.as_str())), "{known:?}");
+    for (label, values) in lists {
+        let is_word = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        assert!(is_word(&label) && values.len() <= 16, "{label}: {values:?}");
+        assert!(values.iter().all(|value| is_word(value)), "{label}: {values:?}");
+    }
+}
+
+/// Half as long as the spec has it. The deadline is one that no machine misses: who leaves does so on his
+/// own.
+#[test]
+fn b128_callers_who_leave_are_no_errors_of_the_store() {
+    const TEST: &str = "b128_callers_who_leave_are_no_errors_of_the_store";
+    let Some(mut link) = Link::attach() else {
+        assert_eq!(Node::start(TEST).recv(), "as it should be");
+        return;
+    };
+    let mut numbers = Numbers::install();
+    let server = Server::start(Flavor::Installed);
+    let proxy = test_support::Proxy::to(server.port());
+    proxy.replies().delay(Duration::from_millis(3));
+    let limiter = Limiter::builder().redis(proxy.url()).on_error(OnError::Closed);
+    let limiter = limiter.deadline(Duration::from_secs(30)).build().unwrap();
+    limiter.ready_blocking().unwrap();
+    let rule = Arc::new(rule("hurried", 1_000_000));
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+    let end = Instant::now() + Duration::from_secs(4);
+    let tasks: Vec<_> = (0..8)
+        .map(|_| {
+            let (limiter, rule) = (limiter.clone(), rule.clone());
+            runtime.spawn(async move {
+                let mut left = 0;
+                while Instant::now() < end {
+                    let check = Check::new(&rule, "s3cret");
+                    let patience = Duration::from_millis(1);
+                    left += u32::from(
+                        tokio::time::timeout(patience, limiter.check(&check)).await.is_err(),
+                    );
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                left
+            })
+        })
+        .collect();
+    while Instant::now() < end {
+        assert!(limiter.check_blocking(&Check::new(&rule, "patient")).is_ok());
+        thread::sleep(Duration::from_millis(50));
+    }
+    let left: u32 = tasks.into_iter().map(|task| runtime.block_on(task).unwrap()).sum();
+    assert!(left > 100, "{left} callers have left");
+    let of_errors = |name: &&String| {
+        name.starts_with("ratelimit_store_errors_total") || name.starts_with("ratelimit_degraded")
+    };
+    let seen = numbers.look();
+    let errors: Vec<_> = seen.keys().filter(of_errors).filter(|name| seen[*name] > 0.5).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    assert_eq!(proxy.connections().len(), 1);
+    link.send("as it should be");
+}
+
 #[test]
 fn a_recorder_sees_what_limiters_do() {
     // There before the recorder is.

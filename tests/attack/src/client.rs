@@ -14,6 +14,7 @@ pub(crate) struct Request {
     path: String,
     ip: String,
     more: String,
+    body: String,
 }
 
 /// What came back.
@@ -27,7 +28,13 @@ pub(crate) struct Answer {
 
 impl Request {
     pub(crate) fn get(path: &str, ip: impl Into<String>) -> Self {
-        Self { method: "GET", path: path.to_owned(), ip: ip.into(), more: String::new() }
+        Self {
+            method: "GET",
+            path: path.to_owned(),
+            ip: ip.into(),
+            more: String::new(),
+            body: String::new(),
+        }
     }
 
     pub(crate) fn method(mut self, method: &'static str) -> Self {
@@ -40,10 +47,16 @@ impl Request {
         self
     }
 
+    /// With a body in JSON.
+    pub(crate) fn json(self, body: String) -> Self {
+        Self { body, ..self.header("content-type", "application/json") }
+    }
+
     fn bytes(&self) -> Vec<u8> {
-        let Self { method, path, ip, more } = self;
-        let head = "host: service\r\ncontent-length: 0";
-        format!("{method} {path} HTTP/1.1\r\n{head}\r\nx-forwarded-for: {ip}\r\n{more}\r\n").into()
+        let Self { method, path, ip, more, body } = self;
+        let head = format!("host: service\r\ncontent-length: {}", body.len());
+        let head = format!("{method} {path} HTTP/1.1\r\n{head}\r\nx-forwarded-for: {ip}\r\n{more}");
+        [&head, "\r\n", body].concat().into()
     }
 
     /// Asks over a connection of its own.

@@ -13,8 +13,10 @@
 
 mod client;
 mod closing;
+mod flood;
 mod grpc;
 mod keys;
+mod large;
 mod line;
 mod service;
 
@@ -48,6 +50,8 @@ pub(crate) struct Report {
 /// Losses that are told one by one: the first say as much as all.
 const SHOWN: usize = 5;
 
+const ATTACKS: [&str; 6] = ["closing", "flood", "grpc", "keys", "large", "line"];
+
 struct Options {
     lasts: Duration,
     /// The name of the only attack.
@@ -58,22 +62,25 @@ fn main() -> ExitCode {
     let Options { lasts, only } = match options(lexopt::Parser::from_env()) {
         Ok(options) => options,
         Err(error) => {
-            eprintln!("attack: {error} (attack [--seconds N] [--only closing|grpc|keys|line])");
+            let names = ATTACKS.join("|");
+            eprintln!("attack: {error} (attack [--seconds N] [--only {names}])");
             return ExitCode::FAILURE;
         }
     };
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
     let mut code = ExitCode::SUCCESS;
-    for name in ["closing", "grpc", "keys", "line"] {
+    for name in ATTACKS {
         if only.as_ref().is_some_and(|only| only != name) {
             continue;
         }
         let reports = runtime.block_on(async {
             match name {
                 "closing" => closing::run(lasts).await,
+                "flood" => vec![flood::run(lasts).await],
                 "grpc" => vec![grpc::run(lasts).await],
                 "keys" => vec![keys::run(lasts).await],
+                "large" => vec![large::run(lasts).await],
                 _ => vec![line::run(lasts).await],
             }
         });

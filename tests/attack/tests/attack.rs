@@ -31,3 +31,13 @@ fn by_callers_who_leave_the_line() {
 fn by_invented_keys() {
     honest_callers_lose_nothing("keys");
 }
+
+#[test]
+fn by_large_bodies() {
+    honest_callers_lose_nothing("large");
+}
+
+#[test]
+fn by_a_refused_address_with_many_connections() {
+    honest_callers_lose_nothing("flood");
+}
