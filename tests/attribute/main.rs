@@ -13,7 +13,6 @@
 
 mod answers;
 mod arguments;
-mod functions;
 mod futures;
 mod hygiene;
 mod names;

@@ -91,7 +91,6 @@ pub(crate) struct Late;
 pub(crate) struct Schedule {
     pub(crate) watch: Watch,
     pub(crate) limiter: Limiter,
-    pub(crate) prefix: String,
     start: Duration,
     planned: Duration,
 }
@@ -105,12 +104,11 @@ pub(crate) fn on_schedule(run: impl Fn(&mut Schedule) -> Result<(), Late>) {
 pub(crate) fn on_schedule_at(place: Place<'_>, run: impl Fn(&mut Schedule) -> Result<(), Late>) {
     for _ in 0..ATTEMPTS {
         let _quiet = machine::quiet();
-        let prefix = unique("it");
-        let limiter = place.limiter().prefix(&prefix).build().unwrap();
+        let limiter = place.limiter().prefix(unique("it")).build().unwrap();
         warm_up(&limiter);
         let mut watch = Watch::of(place.servers()[0]);
         let start = watch.now();
-        let mut schedule = Schedule { watch, limiter, prefix, start, planned: start };
+        let mut schedule = Schedule { watch, limiter, start, planned: start };
         if run(&mut schedule).is_ok() {
             return;
         }

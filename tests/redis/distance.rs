@@ -3,11 +3,9 @@
 use std::any::Any;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use ratelimit_kit::{
-    Algorithm, Check, Limiter, LimiterBuilder, OnError, Rate, RateLimitError, Rule,
-};
+use ratelimit_kit::{Algorithm, Check, Limiter, LimiterBuilder, OnError, Rate, Rule};
 use redis::{AsyncConnectionConfig, IntoConnectionInfo, io::tcp::TcpSettings};
 use test_support::{Flavor, Proxy, Reply, Server, Stub, unique};
 use tokio::runtime::Runtime;
@@ -100,7 +98,11 @@ fn burst(limiter: &Limiter) -> Vec<Seen> {
 
 /// What a burst must show; its median and what 95 in 100 took at most.
 fn is_prompt(what: &str, delay: Duration, seen: &[Seen]) -> Result<(Duration, Duration), Late> {
-    assert!(seen.len() > 400, "{}", seen.len());
+    at_most(
+        100,
+        format!("{what}, {delay:?}: of 500 calls not made"),
+        500_usize.saturating_sub(seen.len()),
+    )?;
     let alone = seen.iter().filter(|call| !call.told.by_server()).count();
     at_most(0, format!("{what}, {delay:?}: decided without the server"), alone)?;
     let is_admitted = |call: &&Seen| matches!(call.told, Told::Admitted(_) | Told::Local(true));
@@ -113,7 +115,11 @@ fn is_prompt(what: &str, delay: Duration, seen: &[Seen]) -> Result<(Duration, Du
 }
 
 /// A burst over a connection of the limiter's own is as prompt as one that its caller has made with
-/// the option. Where that one is late, the machine is too busy to say anything.
+/// the option. Where that one is late, the machine is too busy to say anything; where ours is and that
+/// one is not, that may be chance once, and is our fault if it is so each time.
+///
+/// What no machine is too busy for is looked at by unit tests of the store: each of its connections has
+/// the option.
 fn prompt(what: &str, delay: Duration, limiter: impl Fn() -> (Limiter, Box<dyn Any>)) {
     let runtime = Runtime::new().unwrap();
     let mut late = Vec::new();
@@ -135,16 +141,13 @@ fn prompt(what: &str, delay: Duration, limiter: impl Fn() -> (Limiter, Box<dyn A
             Ok(()) => return,
             Err(error) => late.push(error),
         }
-        if late.len() == MOST_LATE {
-            break;
-        }
     }
-    panic!("late in every run in which the machine was not: {late:#?}");
+    println!("{what}, {delay:?}: the machine was too busy in {} runs", ATTEMPTS - late.len());
+    assert!(late.len() < ATTEMPTS / 2, "late in every run in which the machine was not: {late:#?}");
 }
 
-/// How often a burst is made, and how often it may be late where the other one is not.
-const ATTEMPTS: usize = 20;
-const MOST_LATE: usize = 5;
+/// How often a burst is made.
+const ATTEMPTS: usize = 12;
 
 /// Over a connection with the option, which the caller made.
 fn handed_in(url: String, runtime: &Runtime) -> Limiter {
@@ -214,28 +217,26 @@ fn rules() -> [Rule; 5] {
     .map(|algorithm| Rule::named(unique("rule"), algorithm))
 }
 
-/// One call of each rule, and one of two rules: how long each took, if the server decided it.
-fn calls(limiter: &Limiter, rules: &[Rule; 5], key: &str) -> Vec<Option<Duration>> {
-    let singles = rules.iter().map(|rule| vec![Check::new(rule, key)]);
-    let both = vec![Check::new(&rules[0], key), Check::new(&rules[2], key)];
-    let call = |checks: Vec<Check<'_>>| {
-        let (took, result) = timed(|| block_on(limiter.check_all(&checks)));
-        match result {
-            Ok(decision) if decision.degraded().is_none() => Some(took),
-            Err(RateLimitError::Unavailable(_)) => None,
-            other => panic!("{other:?}"),
-        }
-    };
-    singles.chain([both]).map(call).collect()
+/// One call of each rule, and one of two rules: each is decided by the server.
+fn calls(limiter: &Limiter, rules: &[Rule; 5], key: &str) {
+    let both = [Check::new(&rules[0], key), Check::new(&rules[2], key)];
+    for rule in rules {
+        assert!(block_on(call_async(limiter, rule, key)).by_server());
+    }
+    assert_eq!(block_on(limiter.check_all(&both)).unwrap().degraded(), None);
 }
 
-/// Each was decided by the server, in one round trip.
-fn are_prompt(what: &str, took: &[Option<Duration>]) -> Result<(), Late> {
-    for took in took {
-        let took = took.ok_or_else(|| Late::new(format!("{what}: a call was not decided")))?;
-        at_most(ms(40), format!("{what}: a call"), took)?;
-    }
-    Ok(())
+/// Six calls take six round trips: the server is asked six times, has all scripts, and gets none. How long
+/// that takes is up to the machine.
+fn take_one_round_trip_each(server: &Server, six_calls: impl FnOnce()) {
+    let counts = || ["evalsha", "eval", "script|load"].map(|command| server.calls(command));
+    let before = counts();
+    six_calls();
+    let after = counts();
+    let [asked, sent_along, uploads] = [0, 1, 2].map(|i| after[i] - before[i]);
+    // Some more are the limiter's own questions, where the machine stood still for a second.
+    assert!((6..=6 + 4).contains(&asked), "{asked} round trips");
+    assert_eq!((sent_along, uploads), (0, 0));
 }
 
 /// How many of the scripts a server has.
@@ -247,93 +248,92 @@ fn scripts_on(server: &Server) -> usize {
 
 const ALL: usize = ratelimit_lua::ALL.len();
 
+/// A limiter that waits for as long as it takes.
+fn patient(url: impl Into<String>) -> Limiter {
+    connected(limiter(url).on_error(OnError::Closed).deadline(secs(10)))
+}
+
 /// Once the limiter is ready, the first call of any rule takes one round trip.
 #[test]
 fn b159_the_first_call_is_as_quick_as_the_others() {
-    measured(|| {
-        let far = Far::by(ms(20));
-        let limiter = connected(limiter(far.url()).on_error(OnError::Closed));
-        assert_eq!(scripts_on(&far.server), ALL);
-        let before = far.server.calls("evalsha");
-        are_prompt("the first calls", &calls(&limiter, &rules(), "first"))?;
-        let sent = far.server.calls("evalsha") - before;
-        // Some more are the limiter's own questions, where the machine stood still for a second.
-        assert!((6..=6 + 2).contains(&sent), "{sent} round trips");
-        Ok(())
-    });
+    let far = Far::by(ms(20));
+    let limiter = patient(far.url());
+    assert_eq!(scripts_on(&far.server), ALL);
+    take_one_round_trip_each(&far.server, || calls(&limiter, &rules(), "first"));
 }
 
 /// Also of a server that comes back without its scripts.
 #[test]
 fn b159_the_first_call_after_a_restart_is_as_quick_as_the_others() {
-    measured(|| {
-        let server = Server::builder(Flavor::Installed).option("appendonly", "yes").start();
-        let mut far = Far::of(server, ms(20));
-        let limiter = connected(limiter(far.url()).on_error(OnError::Closed));
-        far.server.kill();
-        far.server.start_again();
-        until(secs(5), "it is ready", || block_on(limiter.ready()).is_ok());
-        assert_eq!(scripts_on(&far.server), ALL);
-        are_prompt("after a restart", &calls(&limiter, &rules(), "restarted"))
-    });
+    let server = Server::builder(Flavor::Installed).option("appendonly", "yes").start();
+    let mut far = Far::of(server, ms(20));
+    let limiter = patient(far.url());
+    far.server.kill();
+    far.server.start_again();
+    until(secs(20), "it is ready", || block_on(limiter.ready()).is_ok());
+    assert_eq!(scripts_on(&far.server), ALL);
+    take_one_round_trip_each(&far.server, || calls(&limiter, &rules(), "restarted"));
 }
 
 /// A call that finds its script missing takes two round trips, and counts once.
 #[test]
 fn b159_a_call_without_its_script_takes_two_round_trips() {
+    const AWAY: Duration = ms(100);
     measured(|| {
-        let far = Far::by(ms(20));
-        let patient = limiter(far.url()).on_error(OnError::Closed).deadline(secs(10));
-        let (limiter, rules) = (connected(patient), rules());
+        let far = Far::by(AWAY);
+        let (limiter, rules) = (patient(far.url()), rules());
         let before = (far.server.calls("evalsha"), far.server.calls("script|load"));
-        let (mut flushed, mut plain) = (Vec::new(), Vec::new());
-        for _ in 0..10 {
+        let mut fastest = secs(10);
+        for _ in 0..2 {
             for rule in &rules {
                 far.server.command::<()>(&["SCRIPT", "FLUSH"]);
-                for took in [&mut flushed, &mut plain] {
+                for is_flushed in [true, false] {
                     let (span, told) = timed(|| block_on(call_async(&limiter, rule, "flushed")));
                     assert!(told.by_server(), "{told:?}");
-                    took.push(span);
+                    fastest = if is_flushed { fastest.min(span) } else { fastest };
                 }
             }
         }
         let after = (far.server.calls("evalsha"), far.server.calls("script|load"));
-        // Some more are the limiter's own questions, where the machine stood still for a second.
-        assert!(after.0 - before.0 <= 150 + 2, "round trips of calls: {}", after.0 - before.0);
-        assert!(after.1 - before.1 <= 50 + 2 * ALL as u64, "uploads: {}", after.1 - before.1);
-        assert_eq!(far.server.calls("eval"), 0);
         for rule in &rules {
             let told = block_on(call_async(&limiter, rule, "flushed"));
-            assert_eq!(told, Told::Admitted(100 - 21), "each was counted once");
+            assert_eq!(told, Told::Admitted(100 - 5), "each was counted once");
         }
-        flushed.sort_unstable();
-        plain.sort_unstable();
-        let (flushed, plain) = (flushed[25], plain[25]);
-        at_most(plain * 2 + ms(5), format!("without the script, where {plain:?} is usual"), flushed)
+        assert_eq!(far.server.calls("eval"), 0);
+        // Some more are the limiter's own questions, where the machine stood still for a second.
+        at_most(30 + 4, "round trips of calls", after.0 - before.0)?;
+        at_most(10 + 2 * ALL as u64, "uploads", after.1 - before.1)?;
+        // No call took a third.
+        at_most(AWAY * 3 - ms(10), "without the script", fastest)
     });
 }
 
 #[test]
 fn b159_the_first_call_on_each_master_is_as_quick_as_the_others() {
-    measured(|| {
-        let masters = [Far::by(ms(20)), Far::by(ms(20)), Far::by(ms(20))];
-        let (_seed, url) = seed(&masters.each_ref());
-        let limiter = connected(limiter(url).on_error(OnError::Closed));
-        for master in &masters {
-            assert_eq!(scripts_on(&master.server), ALL);
+    let masters = [Far::by(ms(20)), Far::by(ms(20)), Far::by(ms(20))];
+    let (_seed, url) = seed(&masters.each_ref());
+    let limiter = patient(url);
+    let counts = |master: &Far| {
+        ["evalsha", "eval", "script|load"].map(|command| master.server.calls(command))
+    };
+    let before = masters.each_ref().map(counts);
+    let rules = rules();
+    for master in &masters {
+        assert_eq!(scripts_on(&master.server), ALL);
+    }
+    let began = Instant::now();
+    for key in 0..10 {
+        for rule in &rules {
+            assert!(block_on(call_async(&limiter, rule, &key.to_string())).by_server());
         }
-        let rules = rules();
-        for key in 0..10 {
-            let mut took = calls(&limiter, &rules, &key.to_string());
-            // Two rules in two slots are two calls.
-            took.pop();
-            are_prompt("the first calls", &took)?;
-        }
-        for master in &masters {
-            assert!(master.server.calls("evalsha") > 2, "keys everywhere");
-        }
-        Ok(())
-    });
+    }
+    // Each asks a question of its own when the machine stands still for a second.
+    let own = 3 * (began.elapsed().as_secs() + 1);
+    let after = masters.each_ref().map(counts);
+    let asked: Vec<u64> = (0..3).map(|i| after[i][0] - before[i][0]).collect();
+    assert!(asked.iter().all(|asked| *asked > 2), "keys everywhere: {asked:?}");
+    assert!((50..=50 + own).contains(&asked.iter().sum()), "{asked:?} round trips");
+    assert!((0..3).all(|i| after[i][1..] == before[i][1..]), "{after:?}");
 }
 
 /// That holds for who hands in a connection too: `ready` asks, and brings the scripts.

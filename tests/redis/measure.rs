@@ -15,12 +15,6 @@ const ATTEMPTS: usize = 5;
 #[derive(Debug)]
 pub(crate) struct Late(String);
 
-impl Late {
-    pub(crate) fn new(what: impl Into<String>) -> Self {
-        Self(what.into())
-    }
-}
-
 /// Fails a run in which there was more than there may be.
 pub(crate) fn at_most<T: PartialOrd + Copy + Debug>(
     most: T,

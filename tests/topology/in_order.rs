@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ratelimit_kit::{
     Algorithm, Check, Key, Limiter, Mode, Outcome, Rate, RateLimitError, Rule, rate_limit,
@@ -195,7 +195,11 @@ fn a_race_for_two_slots_admits_no_more_than_either_limit() {
 
 /// How many honest callers a shared budget refuses, with 20 permits of which 3 are used, while 64
 /// callers who have used up their own budget go on. The shared rule comes first in the list.
-fn refused_beside_the_noisy(ground: &Ground<'_>, shared_key: &Key, honest: &Rule) -> usize {
+///
+/// `None` if what the first of the noisy have charged is not all given back while they go on: on a busy
+/// machine that may fail, and it says nothing of what comes later. Where they hold the budget down it is
+/// never all there.
+fn refused_beside_the_noisy(ground: &Ground<'_>, shared_key: &Key, honest: &Rule) -> Option<usize> {
     const NOISY: usize = 64;
     const HONEST: usize = 15;
     let all = rule(Kind::FixedWindow.per(20, HOUR));
@@ -227,6 +231,12 @@ fn refused_beside_the_noisy(ground: &Ground<'_>, shared_key: &Key, honest: &Rule
             tokio::task::yield_now().await;
         }
         let (all, tenant, shared) = &*rules;
+        // What they did before anybody knew who refuses is undone, all of it and for good.
+        let (mut in_a_row, waited) = (0, Instant::now());
+        while in_a_row < 50 && waited.elapsed() < Duration::from_secs(3) {
+            let peek = ground.limiter.peek(&Check::new(all, shared)).await.unwrap();
+            in_a_row = if peek.outcomes()[0].remaining() == 17 { in_a_row + 1 } else { 0 };
+        }
         for number in 0..HONEST {
             let checks = [Check::new(all, shared), Check::new(tenant, format!("honest-{number}"))];
             let (admitted, outcomes) = told_all(ground.limiter.check_all(&checks).await);
@@ -241,7 +251,7 @@ fn refused_beside_the_noisy(ground: &Ground<'_>, shared_key: &Key, honest: &Rule
         }
         done.store(true, Ordering::Relaxed);
         tasks.join_all().await;
-        refused
+        (in_a_row >= 50).then_some(refused)
     })
 }
 
@@ -249,11 +259,12 @@ fn refused_beside_the_noisy(ground: &Ground<'_>, shared_key: &Key, honest: &Rule
 #[test]
 fn refused_callers_do_not_hold_down_a_budget_that_all_share() {
     let ground = Ground::on(Cluster::shared(Flavor::Installed));
-    let tenant = || rule(Kind::FixedWindow.per(3, HOUR));
-    // A rule without a key.
-    assert_eq!(refused_beside_the_noisy(&ground, &Key::whole_rule(), &tenant()), 0);
-    // One that has a key, and many callers with it.
-    assert_eq!(refused_beside_the_noisy(&ground, &Key::from("everybody"), &tenant()), 0);
+    // A rule without a key, and one that has a key, and many callers with it.
+    for shared in [Key::whole_rule(), Key::from("everybody")] {
+        let tenant = || rule(Kind::FixedWindow.per(3, HOUR));
+        let refused = (0..10).find_map(|_| refused_beside_the_noisy(&ground, &shared, &tenant()));
+        assert_eq!(refused, Some(0), "None: it was held down in each of ten attempts");
+    }
 }
 
 #[rate_limit(name = "left-line", algo = leaky_bucket, capacity = 20, leak = "1/min", wait = "1h", limiter = limiter)]
