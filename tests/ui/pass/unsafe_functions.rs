@@ -7,7 +7,7 @@ use ratelimit_kit::rate_limit;
 /// # Safety
 ///
 /// `number` must be valid.
-#[rate_limit(key = "1", capacity = 1, refill = 1)]
+#[rate_limit(key = "'one'", capacity = 1, refill = 1)]
 unsafe fn read(number: *const u8) -> Option<u8> {
     Some(unsafe { *number })
 }
