@@ -49,7 +49,9 @@ messages! {
         "`wait` waits in the line of a leaky bucket, and no rule here has one: \
          write `algo = leaky_bucket`, or remove `wait`";
     later(arg) = "`{arg}` does not exist yet: remove it";
-    const_fn() = "a `const fn` cannot be limited, because a limit needs a clock: remove `const`";
+    const_fn() =
+        "a `const fn` cannot be limited, because a limit needs a clock: \
+         remove `const`, or limit a function that calls it";
     no_answer() =
         "the function returns nothing that could say that a call was refused: \
          return a `Result`, or write `on_limited = ..`";

@@ -1,4 +1,4 @@
-//! The check as Rust: the only place, besides `key`, that writes code.
+//! The check as Rust.
 //!
 //! ```text
 //! // Input
@@ -24,11 +24,9 @@
 //! }
 //! ```
 //!
-//! One statement at the top, and the body is not wrapped: `?`, `return` and opaque types keep their
-//! meaning. The one exception is a function that returns `impl IntoResponse` or `impl Responder`: its
-//! body becomes one value, in a type that can hold a refusal instead. Paths are absolute, and locals have mixed-site hygiene, so that nothing of the user's can
-//! be in the way. The call owns all that it needs: nothing is borrowed across the `.await`, and the
-//! future stays `Send` exactly if it was.
+//! Paths are absolute, and locals have mixed-site hygiene, so that nothing of the user's can be in the
+//! way. The call owns all that it needs: nothing is borrowed across the `.await`, and the future stays
+//! `Send` exactly if it was. `place` says where the statement goes.
 
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -36,6 +34,7 @@ use syn::{Expr, ExprMacro, Path};
 
 use crate::check::{Limits, Rule};
 use crate::function::Function;
+use crate::place;
 use crate::quantity::{Known, Number, unwrapped};
 use crate::stack::MARKER;
 use crate::symbol::Arg;
@@ -52,17 +51,37 @@ pub(crate) fn expand(function: Function, limits: &Limits) -> TokenStream {
         _ => false,
     };
     let is_hidden = function.hides_response() && !limits.on_limited.iter().any(never_answers);
-    let is_async = function.is_async();
-    let check = check(&function, limits, is_hidden);
+    let rules = rules(limits);
+    // What builds a future has them in front, where they are more than nothing before an `async` block:
+    // clippy would want an `async fn`.
+    let (in_front, inside) =
+        if function.built_future().is_some() { (Some(&rules), None) } else { (None, Some(&rules)) };
+    let check = check(&function, limits, inside, is_hidden);
     let check = if function.renames_self() { rename_self(check) } else { check };
-    function.with_check(check, |body| {
-        if is_hidden { returned(&limits.krate, is_async, &body) } else { body }
-    })
+    place::checked(function, in_front, &check, limits, is_hidden)
+}
+
+/// `static ..: Rule = ..;`, and what their names are made of.
+fn rules(limits: &Limits) -> TokenStream {
+    let krate = &limits.krate;
+    let unnamed = limits.rules.iter().filter(|rule| rule.name.is_none()).count();
+    let path = (unnamed > 0).then(path_function);
+    let statics = limits.rules.iter().enumerate().map(|(index, rule)| {
+        let name = rule_static(index);
+        let value = rule_value(krate, rule, unnamed > 1);
+        quote!(static #name: #krate::Rule = #value;)
+    });
+    quote!(#path #(#statics)*)
 }
 
 /// The statement that keeps the body from running when a limit says so.
-fn check(function: &Function, limits: &Limits, is_hidden: bool) -> TokenStream {
-    let decision = decision(function, limits);
+fn check(
+    function: &Function,
+    limits: &Limits,
+    rules: Option<&TokenStream>,
+    is_hidden: bool,
+) -> TokenStream {
+    let decision = decision(function, limits, rules);
     let answer = answer(function, limits, is_hidden);
     let limited = local("limited");
     quote! {
@@ -72,31 +91,12 @@ fn check(function: &Function, limits: &Limits, is_hidden: bool) -> TokenStream {
     }
 }
 
-/// The value of the body, in a type that can hold a refusal instead.
-fn returned(krate: &Path, is_async: bool, body: &TokenStream) -> TokenStream {
-    if is_async {
-        quote!(#krate::__private::OrLimited::Returned(async move { #body }.await))
-    } else {
-        quote!(#krate::__private::OrLimited::returned_by(move || { #body }))
-    }
-}
-
 /// `{ static ..; let mut call = ..; call.check(..); call.run() }.await`
-fn decision(function: &Function, limits: &Limits) -> TokenStream {
+fn decision(function: &Function, limits: &Limits, rules: Option<&TokenStream>) -> TokenStream {
     let krate = &limits.krate;
     let call = local("call");
-    let unnamed = limits.rules.iter().filter(|rule| rule.name.is_none()).count();
-
-    let path = (unnamed > 0).then(path_function);
-    let mut statics = TokenStream::new();
-    let mut checks = TokenStream::new();
-    for (index, rule) in limits.rules.iter().enumerate() {
-        let name = rule_static(index);
-        let value = rule_value(krate, rule, unnamed > 1);
-        statics.extend(quote!(static #name: #krate::Rule = #value;));
-        checks.extend(rule_check(krate, &call, &name, rule));
-    }
-
+    let checks = limits.rules.iter().enumerate();
+    let checks = checks.map(|(index, rule)| rule_check(krate, &call, &rule_static(index), rule));
     let limiter = limits.limiter.as_ref().map(|limiter| {
         // With the place of the expression, where rustc shows what is wrong with its type.
         let (at, _) = ends(limiter);
@@ -115,13 +115,12 @@ fn decision(function: &Function, limits: &Limits) -> TokenStream {
     let dot_await = function.is_async().then(|| quote!(.await));
     quote! {
         {
-            #path
-            #statics
+            #rules
             let mut #call = #krate::__private::Call::new();
             #limiter
             #group
             #wait
-            #checks
+            #(#checks)*
             #call.#run
         }
         #dot_await
@@ -309,7 +308,7 @@ fn call_at(
 
 /// The places of the first and of the last token. Stable Rust has no span over both; but what
 /// begins at the one and ends at the other is shown as a whole.
-fn ends(tokens: impl ToTokens) -> (Span, Span) {
+pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
     let mut tokens = tokens.into_token_stream().into_iter();
     let first = tokens.next().map_or_else(Span::call_site, |token| token.span());
     let last = tokens.last().map_or(first, |token| token.span());
@@ -369,7 +368,7 @@ fn field(arg: Arg) -> Ident {
 }
 
 /// A local that no name of the user's can meet.
-fn local(name: &str) -> Ident {
+pub(crate) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 

@@ -2,11 +2,12 @@
 //! crate, whose documentation describes it.
 //!
 //! A pipeline with one file per station: `args` and `function` read tokens, `stack` joins several
-//! attributes, `check` judges what they mean together, `expand` and `key` write code. Everything but
-//! the entry point below works on `proc_macro2` and runs in unit tests.
+//! attributes, `check` judges what they mean together, `expand`, `key` and `place` write code. Everything
+//! but the entry point below works on `proc_macro2` and runs in unit tests.
 
 mod args;
 mod arithmetic;
+mod body;
 mod check;
 mod error;
 mod expand;
@@ -14,7 +15,10 @@ mod flow;
 mod function;
 mod key;
 mod message;
+mod output;
+mod place;
 mod quantity;
+mod show;
 mod stack;
 mod symbol;
 mod words;
@@ -36,13 +40,16 @@ pub fn rate_limit(args: TokenStream, item: TokenStream) -> TokenStream {
     let expanded = limited(written.as_deref(), args.into(), &item.into());
     if std::env::var_os("RATELIMIT_MACROS_DEBUG").is_some_and(|value| value == "1") {
         debug(&expanded);
+        return show::remembered(expanded).into();
     }
     expanded.into()
 }
 
+/// Prints an expansion, under the place of its attribute.
 #[expect(clippy::print_stderr, reason = "it is asked for")]
 fn debug(expanded: &proc_macro2::TokenStream) {
-    eprintln!("{expanded}\n");
+    let place = proc_macro::Span::call_site();
+    eprintln!("// {}:{}\n{}", place.file(), place.line(), show::show(expanded.clone()));
 }
 
 /// The annotated function with its check; or with all errors, and otherwise as it was, so that
@@ -52,6 +59,13 @@ fn limited(
     args: proc_macro2::TokenStream,
     item: &proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
+    if function::is_let(item) {
+        // Attributes of this kind cannot stand there, and rustc says so. Should it not, this does in the end.
+        return quote! {
+            let () = const { ::core::panic!("`#[rate_limit]` is for functions and methods") };
+            #item
+        };
+    }
     let mut errors = Errors::new();
     let mut function = match Function::parse(item.clone()) {
         Ok(function) => function,

@@ -4,6 +4,7 @@
 //! between, and after every `cfg_attr` was decided.
 
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Meta, Path};
 
@@ -18,6 +19,9 @@ messages! {
     two_names() =
         "this function is limited twice, under two names of the attribute: \
          write `#[rate_limit]` each time, so that its rules are decided together";
+    two_paths(path) =
+        "this function is limited by another `#[rate_limit]` already, which does not know this one: \
+         write `crate = {path}` on the first";
     no_list() = "write the arguments in parentheses: `#[rate_limit(..)]`";
 }
 
@@ -38,17 +42,23 @@ pub(crate) fn absorb(
     errors: &mut Errors,
 ) -> Vec<Args> {
     if function.body_mentions(MARKER) {
-        errors.at_span(Span::call_site(), two_names());
+        let path = written.and_then(path_in).and_then(|path| path.strip_suffix("::rate_limit"));
+        let message = path.map_or_else(two_names, two_paths);
+        errors.at_span(Span::call_site(), message);
     }
     let first = Args::parse(first, Span::call_site(), errors);
     let renamed = first.get(Arg::Crate).and_then(|given| last_segment(&given.value));
     let attributes = std::mem::take(&mut function.attrs);
-    let (ours, others): (Vec<_>, Vec<_>) =
-        attributes.into_iter().partition(|attr| is_ours(attr.path(), renamed.as_deref()));
+    let (ours, others): (Vec<_>, Vec<_>) = attributes.into_iter().partition(|attr| {
+        is_ours(attr.path(), renamed.as_deref())
+            || written.is_some_and(|first| is_same(attr.path(), first))
+    });
     function.attrs = others;
 
-    if let (Some(later), Some(name)) = (ours.first(), written.and_then(name_in))
-        && name != ATTRIBUTE
+    if let Some(name) = written.and_then(name_in)
+        && let Some(later) = ours
+            .iter()
+            .find(|attr| attr.path().segments.last().is_none_or(|last| last.ident != name))
     {
         errors.at(later.path(), two_names());
     }
@@ -86,15 +96,30 @@ fn is_ours(path: &Path, renamed: Option<&str>) -> bool {
         .is_none_or(|parent| CRATES.contains(&parent.as_str()) || renamed == Some(parent.as_str()))
 }
 
+/// Whether a path is that of the first attribute in the source: then it means the same macro, whatever it is
+/// called there.
+fn is_same(path: &Path, first: &str) -> bool {
+    first.trim_start().starts_with("#[") && path_in(first).is_some_and(|first| first == text(path))
+}
+
+fn text(path: &Path) -> String {
+    path.to_token_stream().to_string().replace(char::is_whitespace, "")
+}
+
 /// The name under which the attribute stands in the source, as in `#[a::name(..)]`, or in
 /// `name(..)` inside a `cfg_attr`. `None` for anything else: another macro may have written it.
 fn name_in(written: &str) -> Option<&str> {
+    path_in(written)?.rsplit("::").next()
+}
+
+/// The path in front of that name, and the name.
+fn path_in(written: &str) -> Option<&str> {
     let path = written.trim_start().trim_start_matches("#[").trim_start();
     let end = path.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))?;
     let (path, rest) = path.split_at_checked(end)?;
-    let name = path.rsplit("::").next().filter(|name| !name.is_empty())?;
-    let is_attribute = rest.trim_start().starts_with(['(', ']']) && name != "cfg_attr";
-    is_attribute.then_some(name)
+    let is_name = |name: &str| !name.is_empty() && name != "cfg_attr";
+    let is_attribute = rest.trim_start().starts_with(['(', ']']);
+    (is_attribute && path.rsplit("::").next().is_some_and(is_name)).then_some(path)
 }
 
 fn last_segment(path: &Expr) -> Option<String> {
@@ -123,6 +148,15 @@ mod tests {
         {
             assert!(name_in(other).is_none_or(|name| name == "derive"), "{other}");
         }
+    }
+
+    #[test]
+    fn the_same_path_is_the_same_attribute() {
+        let is_same = |path: &str, first: &str| is_same(&syn::parse_str(path).unwrap(), first);
+        assert!(is_same("rl::rate_limit", "#[rl::rate_limit(capacity = 1)]"));
+        assert!(is_same(":: a :: rl", "#[ ::a::rl (b)]"));
+        assert!(!is_same("rate_limit", "#[rl::rate_limit(capacity = 1)]"));
+        assert!(!is_same("rl", "rl(capacity = 1)"), "another macro may have written it");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod call;
 mod number;
 mod run;
 
+pub use std::boxed::Box;
 use std::time::Duration;
 
 pub use self::call::Call;
@@ -36,6 +37,13 @@ pub fn reject<T: FromRateLimitError>(error: RateLimitError) -> T {
 #[cold]
 pub fn answer<T>(error: RateLimitError, handler: impl FnOnce(RateLimitError) -> T) -> T {
     handler(error)
+}
+
+/// The future that the body of a function makes. A closure that is called where it is written could not
+/// return what it borrows through an argument that is `&mut`.
+#[inline]
+pub fn build<F>(body: impl FnOnce() -> F) -> F {
+    body()
 }
 
 /// How many tasks live on the limiters' own thread, for a test that looks for leaks.

@@ -26,7 +26,8 @@ use crate::error::RateLimitError;
     message = "`#[rate_limit]` cannot make a `{Self}` when the body does not run",
     label = "this type has no way to say that the call was limited",
     note = "return a `Result` whose error implements `From<RateLimitError>`, or an `Option`",
-    note = "the responses of axum and actix-web can too, with the feature of that name",
+    note = "a handler: `-> impl IntoResponse` with the feature `axum`, `-> impl Responder` with `actix`",
+    note = "a future behind an alias cannot be seen: write its type out, or an `async fn`",
     note = "or implement `FromRateLimitError` for your own type",
     note = "or say what to return: `on_limited = ..`"
 )]
@@ -35,9 +36,29 @@ pub trait FromRateLimitError {
     fn from_rate_limit_error(error: RateLimitError) -> Self;
 }
 
-impl<T, E: From<RateLimitError>> FromRateLimitError for Result<T, E> {
+impl<T, E: LimitedError> FromRateLimitError for Result<T, E> {
     fn from_rate_limit_error(error: RateLimitError) -> Self {
-        Err(error.into())
+        Err(E::limited(error))
+    }
+}
+
+/// The error of a `Result`: whatever implements `From<RateLimitError>`. A trait of its own, because of `From`
+/// rustc tells which others there are, and not what to do.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot say that a call was limited: it does not implement `From<RateLimitError>`",
+    label = "a `Result` with the error `{Self}`",
+    note = "implement `From<RateLimitError>` for `{Self}`, or return an error type of your own that does",
+    note = "or say what to return: `on_limited = Err(..)`"
+)]
+pub trait LimitedError {
+    /// The error for a call whose body does not run.
+    fn limited(error: RateLimitError) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: From<RateLimitError>> LimitedError for E {
+    fn limited(error: RateLimitError) -> Self {
+        error.into()
     }
 }
 

@@ -13,6 +13,7 @@
 
 mod answers;
 mod arguments;
+mod functions;
 mod futures;
 mod hygiene;
 mod names;

@@ -33,6 +33,29 @@ fn b020_a_refused_call_takes_nothing_from_any_rule() {
     }
 }
 
+/// The same path is the same attribute, whatever it is called where it stands.
+#[test]
+fn a_path_or_name_of_ones_own_each_time() {
+    use ratelimit_kit as rl;
+    use ratelimit_kit::rate_limit as limit;
+
+    #[rl::rate_limit(name = "path-a", capacity = 9, refill = 1, limiter = LIMITER)]
+    #[rl::rate_limit(name = "path-b", capacity = 1, refill = 1)]
+    fn by_path() -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[limit(name = "name-a", capacity = 9, refill = 1, limiter = LIMITER)]
+    #[limit(name = "name-b", capacity = 1, refill = 1)]
+    fn by_name() -> Result<(), Error> {
+        Ok(())
+    }
+
+    assert!(by_path().is_ok() && by_name().is_ok());
+    assert_eq!(remaining(&refusal(by_path())), [8, 0]);
+    assert_eq!(remaining(&refusal(by_name())), [8, 0]);
+}
+
 /// Docs, other attributes, paths and `cfg_attr` in between.
 #[cfg_attr(all(), rate_limit(name = "stack-a", capacity = 9, refill = 1, limiter = LIMITER))]
 #[allow(clippy::unused_async)]

@@ -1,5 +1,7 @@
 //! B001 and B002 as a crate of its own: see `tests/editions.rs`.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use ratelimit_kit::{RateLimitError, rate_limit};
@@ -91,6 +93,28 @@ pub async fn g(h: Has<'_>) -> Result<(), Error> {
 #[rate_limit(key = "x + y", capacity = 2, refill = 1)]
 pub fn w<'a: 'b, 'b>(x: &'a str, y: &'b str) -> Result<&'b str, Error> {
     Ok(if x.is_empty() { y } else { x })
+}
+
+/// What builds a future moves into one.
+#[rate_limit(key = "id", capacity = 2, refill = 1)]
+pub fn built(
+    id: u64,
+    mut list: Vec<u64>,
+    pair: (String, u8),
+) -> Pin<Box<dyn Future<Output = Result<usize, Error>> + Send>> {
+    list.push(id);
+    if list.is_empty() {
+        return Box::pin(std::future::ready(Ok(0)));
+    }
+    let name = pair.0;
+    Box::pin(async move { Ok(list.len() + name.len()) })
+}
+
+/// The same without a box.
+#[rate_limit(key = "id", capacity = 2, refill = 1)]
+pub fn opaque(id: u64, list: Vec<u64>) -> impl Future<Output = Result<u64, Error>> + Send {
+    let sum = list.iter().sum::<u64>();
+    async move { Ok(sum + id) }
 }
 
 /// The owner goes while what was borrowed from the client alone is still used.

@@ -135,6 +135,40 @@ fn items_first_in_a_future() -> Pin<Box<dyn Future<Output = Done> + Send>> {
     })
 }
 
+#[rate_limit(key = "id", capacity = 5, refill = 1)]
+fn built(
+    id: u64,
+    mut list: Vec<u64>,
+    _unused: String,
+    _: String,
+) -> impl Future<Output = Done> + Send {
+    list.push(1);
+    let len = list.len();
+    async move {
+        tick(&len.to_string()).await;
+        Ok(())
+    }
+}
+
+#[rate_limit(key = "id", capacity = 5, refill = 1)]
+fn one_block(id: String, number: u64) -> Pin<Box<dyn Future<Output = Done> + Send>> {
+    Box::pin(async move {
+        tick(&number.to_string()).await;
+        Ok(())
+    })
+}
+
+#[rate_limit(capacity = 5, refill = 1)]
+fn early(number: u64) -> Pin<Box<dyn Future<Output = Done> + Send>> {
+    if number == 0 {
+        return Box::pin(ready(Ok(())));
+    }
+    Box::pin(async move {
+        tick(&number.to_string()).await;
+        Ok(())
+    })
+}
+
 #[rate_limit(capacity = 5, refill = 1, on_limited = return 0)]
 fn returned(number: u8) -> u8 {
     number
@@ -174,6 +208,15 @@ impl Service {
             Ok(())
         })
     }
+
+    #[rate_limit(key = "self.tenant", capacity = 5, refill = 1)]
+    fn built(&mut self) -> Pin<Box<dyn Future<Output = Done> + Send + '_>> {
+        self.calls = self.calls.saturating_add(1);
+        Box::pin(async move {
+            tick(&self.tenant).await;
+            Ok(())
+        })
+    }
 }
 
 pub(super) async fn run() -> Result<(), Box<dyn Error>> {
@@ -195,10 +238,14 @@ pub(super) async fn run() -> Result<(), Box<dyn Error>> {
     assert_eq!(later(), 1);
     items_first()?;
     items_first_in_a_future().await?;
+    built(1, Vec::new(), String::new(), String::new()).await?;
+    one_block(String::from("a"), 1).await?;
+    early(1).await?;
     assert_eq!(returned(1), 1);
     assert_eq!(bailed(1)?, 1);
     service.count()?;
     assert_eq!(service.count_later().await, Some(1));
+    service.built().await?;
     service.boxed().await?;
     Ok(())
 }

@@ -20,7 +20,11 @@ fn expansions_are_as_shown() {
             continue;
         }
         cases += 1;
-        let expanded = pretty(expand(&fs::read_to_string(&path).unwrap()));
+        let expanded = expand(&fs::read_to_string(&path).unwrap());
+        let shown: TokenStream = crate::show::show(expanded.clone()).parse().unwrap();
+        let all = |code: &TokenStream| code.to_string().replace(char::is_whitespace, "");
+        assert_eq!(all(&shown), all(&expanded), "{} is shown as it is", path.display());
+        let expanded = pretty(expanded);
         let snapshot = path.with_extension("expanded.rs");
         if bless {
             fs::write(&snapshot, &expanded).unwrap();

@@ -224,6 +224,7 @@ impl Call {
         }
         for check in self.checks.iter().filter(|check| !check.is_shadow()) {
             check.rule().register().map_err(|error| mistaken(error.into()))?;
+            limiter.tell_of_name(check.rule());
         }
         Ok(Some(limiter))
     }

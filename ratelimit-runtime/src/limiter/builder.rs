@@ -434,7 +434,7 @@ impl LimiterBuilder {
         let mode = self.settings.mode.unwrap_or_default();
         let lacks_service = is_redis && self.settings.service.is_none();
         let key_secret = self.settings.key_secret.take().map(Bytes::secret).transpose()?;
-        let limiter = self.over(store, blocking, mode, key_secret);
+        let limiter = self.over(store, is_redis, blocking, mode, key_secret);
         Ok((limiter, Start { chosen_by, decides, lacks_service, mode }))
     }
 
@@ -515,7 +515,7 @@ impl LimiterBuilder {
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn in_process(self, mode: Mode) -> Limiter {
         let store = self.embedded_store();
-        self.over(store, true, mode, None)
+        self.over(store, false, true, mode, None)
     }
 
     fn embedded_store(&self) -> Arc<Embedded> {
@@ -529,6 +529,7 @@ impl LimiterBuilder {
     fn over(
         self,
         store: Arc<dyn Store>,
+        is_redis: bool,
         blocking: bool,
         mode: Mode,
         key_secret: Option<Box<[u8]>>,
@@ -538,6 +539,7 @@ impl LimiterBuilder {
         let fallback = Fallback::new(max_keys, clock, replicas);
         let shared = Shared {
             store,
+            is_redis,
             blocking,
             clock: self.settings.clock(),
             deadline: self.settings.deadline(),

@@ -16,6 +16,7 @@ mod start;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub use self::builder::LimiterBuilder;
@@ -60,6 +61,8 @@ pub struct Limiter {
 
 struct Shared {
     store: Arc<dyn Store>,
+    /// What it counts outlives the program, under the names of the rules.
+    is_redis: bool,
     /// Whether a thread may be blocked until the store answers.
     blocking: bool,
     clock: Clock,
@@ -163,6 +166,22 @@ impl Limiter {
     /// Whether no rule of the whole limiter refuses.
     pub(crate) fn only_watches(&self) -> bool {
         self.shared.mode == Mode::Shadow
+    }
+
+    /// Says, once in a process, that a rule in Redis is called after its function.
+    pub(crate) fn tell_of_name(&self, rule: &Rule) {
+        static IS_TOLD: AtomicBool = AtomicBool::new(false);
+        if self.shared.is_redis
+            && !rule.has_written_name()
+            && !IS_TOLD.load(Ordering::Relaxed)
+            && !IS_TOLD.swap(true, Ordering::Relaxed)
+        {
+            tracing::warn!(
+                rule = rule.name(),
+                "a rule in Redis is called after its function, and its budgets begin anew when that moves, \
+                 perhaps with another compiler too (write `name = ..`; no other rule is told)"
+            );
+        }
     }
 
     /// What is left, without taking any of it. Always allowed. It is no call: nothing is counted, and
@@ -269,8 +288,7 @@ impl Limiter {
 
     /// The checks that are not switched off.
     fn switched_on<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Cow<'c, [Check<'r>]> {
-        let is_enforced =
-            |check: &Check<'_>| check.rule().mode() == Mode::Enforce && !check.is_shadow();
+        let is_enforced = |check: &Check<'_>| check.rule().mode() == Mode::Enforce;
         let watches = self.only_watches();
         if self.is_off() {
             return Cow::Borrowed(&[]);

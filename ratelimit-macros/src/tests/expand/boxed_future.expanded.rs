@@ -1,16 +1,15 @@
 fn find<'a>(
     id: &'a str,
 ) -> Pin<Box<dyn Future<Output = Result<u8, Error>> + Send + 'a>> {
-    let started = Instant::now();
-    Box::pin(async move {
+    static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::new(
+        "f",
+        ::ratelimit_kit::Algorithm::TokenBucket {
+            capacity: 1,
+            refill: ::ratelimit_kit::Rate::per_second(1),
+        },
+    );
+    ::ratelimit_kit::__private::Box::pin(async move {
         if let ::core::result::Result::Err(limited) = {
-            static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::new(
-                "f",
-                ::ratelimit_kit::Algorithm::TokenBucket {
-                    capacity: 1,
-                    refill: ::ratelimit_kit::Rate::per_second(1),
-                },
-            );
             let mut call = ::ratelimit_kit::__private::Call::new();
             call.check(
                 &__RATE_LIMIT_RULE,
@@ -22,6 +21,13 @@ fn find<'a>(
         {
             return ::ratelimit_kit::__private::reject(limited);
         }
-        search(id, started).await
+        let future = ::ratelimit_kit::__private::build(move || -> Pin<
+            Box<dyn Future<Output = Result<u8, Error>> + Send + 'a>,
+        > {
+            let _ = &id;
+            let started = Instant::now();
+            Box::pin(async move { search(id, started).await })
+        });
+        future.await
     })
 }

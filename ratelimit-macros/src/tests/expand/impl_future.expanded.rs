@@ -19,6 +19,7 @@ fn find(id: u64) -> impl Future<Output = Result<u8, Error>> {
         {
             return ::ratelimit_kit::__private::reject(limited);
         }
+        let _ = (id,);
         Ok(1)
     }
 }

@@ -23,6 +23,10 @@ async fn show(Path(id): Path<u64>) -> impl IntoResponse {
         return ::ratelimit_kit::__private::OrLimited::limited(limited);
     }
     ::ratelimit_kit::__private::OrLimited::Returned(
-        async move { Json(load(id).await) }.await,
+        async move {
+            let _ = &id;
+            Json(load(id).await)
+        }
+            .await,
     )
 }

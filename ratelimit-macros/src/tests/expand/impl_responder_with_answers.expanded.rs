@@ -27,5 +27,8 @@ fn show(id: Path<u64>) -> impl Responder {
             HttpResponse::TooManyRequests(),
         );
     }
-    ::ratelimit_kit::__private::OrLimited::returned_by(move || { load(*id) })
+    ::ratelimit_kit::__private::OrLimited::returned_by(move || {
+        let _ = &id;
+        load(*id)
+    })
 }

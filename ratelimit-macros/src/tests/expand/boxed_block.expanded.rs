@@ -1,0 +1,29 @@
+fn find(tenant: String, id: u64) -> BoxFuture<'static, Result<u8, Error>> {
+    Box::pin(async move {
+        if let ::core::result::Result::Err(limited) = {
+            static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::new(
+                "f",
+                ::ratelimit_kit::Algorithm::TokenBucket {
+                    capacity: 1,
+                    refill: ::ratelimit_kit::Rate::per_second(1),
+                },
+            );
+            let mut call = ::ratelimit_kit::__private::Call::new();
+            call.check(
+                &__RATE_LIMIT_RULE,
+                ::ratelimit_kit::__private::KeyBuilder::new()
+                    .value(&tenant)
+                    .part()
+                    .value(&id)
+                    .finish(),
+            );
+            call.run()
+        }
+            .await
+        {
+            return ::ratelimit_kit::__private::reject(limited);
+        }
+        let _ = (tenant,);
+        search(id).await
+    })
+}
