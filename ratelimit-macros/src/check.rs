@@ -48,6 +48,10 @@ messages! {
     wait_without_line() =
         "`wait` waits in the line of a leaky bucket, and no rule here has one: \
          write `algo = leaky_bucket`, or remove `wait`";
+    not_a_local(arg) =
+        "`{arg}` takes a name under which the body finds the decision, as in `decision = decision`";
+    local_is_taken(name) =
+        "`{name}` is an argument of the function: give the decision another name";
     later(arg) = "`{arg}` does not exist yet: remove it";
     const_fn() =
         "a `const fn` cannot be limited, because a limit needs a clock: \
@@ -79,6 +83,8 @@ pub(crate) struct Limits {
     pub(crate) wait: Option<Number>,
     pub(crate) on_limited: Option<Expr>,
     pub(crate) on_unavailable: Option<Expr>,
+    /// The name under which the body finds the decision.
+    pub(crate) decision: Option<Ident>,
 }
 
 /// One rule.
@@ -172,7 +178,26 @@ impl<'a> Reader<'a> {
             wait: wait_for,
             on_limited,
             on_unavailable,
+            decision: self.local(Arg::Decision),
         }
+    }
+
+    /// A name that the body gets.
+    fn local(&mut self, arg: Arg) -> Option<Ident> {
+        let given = self.args.get(arg)?;
+        let ident = match &given.value {
+            Expr::Path(path) if path.attrs.is_empty() => path.path.get_ident(),
+            _ => None,
+        };
+        let Some(ident) = ident.filter(|ident| *ident != "self") else {
+            self.errors.at(&given.value, not_a_local(&given.name));
+            return None;
+        };
+        if self.scope.names.iter().any(|name| name.ident == ident) {
+            self.errors.at(ident, local_is_taken(ident));
+            return None;
+        }
+        Some(ident.clone())
     }
 
     /// A return type of nothing has no room for a refusal, which rustc would put less clearly.

@@ -84,6 +84,15 @@ fn check(
     let decision = decision(function, limits, rules);
     let answer = answer(function, limits, is_hidden);
     let limited = local("limited");
+    if let Some(name) = &limits.decision {
+        let decided = local("decided");
+        return quote! {
+            let #name = match #decision {
+                ::core::result::Result::Ok(#decided) => #decided,
+                ::core::result::Result::Err(#limited) => { #answer }
+            };
+        };
+    }
     quote! {
         if let ::core::result::Result::Err(#limited) = #decision {
             #answer
@@ -111,7 +120,12 @@ fn decision(function: &Function, limits: &Limits, rules: Option<&TokenStream>) -
         };
         quote!(#call.wait(#wait);)
     });
-    let run = if function.is_async() { quote!(run()) } else { quote!(run_blocking()) };
+    let run = match (function.is_async(), &limits.decision) {
+        (true, None) => quote!(run()),
+        (false, None) => quote!(run_blocking()),
+        (true, Some(_)) => quote!(decide()),
+        (false, Some(_)) => quote!(decide_blocking()),
+    };
     let dot_await = function.is_async().then(|| quote!(.await));
     quote! {
         {

@@ -45,6 +45,13 @@ pub fn rate_limit(args: TokenStream, item: TokenStream) -> TokenStream {
     expanded.into()
 }
 
+// Documented where it is re-exported, as the attribute is.
+#[allow(missing_docs)]
+#[proc_macro]
+pub fn key(input: TokenStream) -> TokenStream {
+    key::expand_free(input.into()).into()
+}
+
 /// Prints an expansion, under the place of its attribute.
 #[expect(clippy::print_stderr, reason = "it is asked for")]
 fn debug(expanded: &proc_macro2::TokenStream) {

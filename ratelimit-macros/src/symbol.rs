@@ -28,6 +28,7 @@ pub(crate) enum Arg {
     Priority,
     Group,
     Limiter,
+    Decision,
     Crate,
 }
 
@@ -61,6 +62,7 @@ const ARGS: &[(Arg, &str, Level)] = &[
     (Arg::Priority, "priority", Level::Function),
     (Arg::Group, "group", Level::Function),
     (Arg::Limiter, "limiter", Level::Function),
+    (Arg::Decision, "decision", Level::Function),
     (Arg::Crate, "crate", Level::Function),
 ];
 

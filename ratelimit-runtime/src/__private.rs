@@ -8,23 +8,23 @@ mod number;
 mod run;
 
 pub use std::boxed::Box;
-use std::time::Duration;
 
 pub use self::call::Call;
 pub use self::number::{Count, IntoRate, IntoWindow};
 pub use self::run::Run;
 use crate::error::RateLimitError;
 pub use crate::key::{KeyBuilder, functions as key};
+use crate::limiter::Limiter;
 use crate::reject::FromRateLimitError;
 pub use crate::reject::OrLimited;
-use crate::rule::Rate;
+pub use crate::rule::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
 
-/// Stands in a rule for a count that every call brings along. No rule can have it for a number.
-pub const PER_CALL: u64 = u64::MAX;
-/// Stands in a rule for a rate that every call brings along.
-pub const PER_CALL_RATE: Rate = Rate::per_second(PER_CALL);
-/// Stands in a rule for a window that every call brings along.
-pub const PER_CALL_WINDOW: Duration = Duration::MAX;
+/// The secret for `hash(..)` in a `key!`: that of the limiter which annotated functions use.
+pub fn secret() -> Option<Vec<u8>> {
+    let scope = Limiter::of_scope();
+    let limiter = scope.as_ref().or_else(|| Limiter::installed().ok())?;
+    limiter.key_secret().map(<[u8]>::to_vec)
+}
 
 /// What the function returns when nothing else was said.
 #[cold]

@@ -51,7 +51,7 @@ pub use frameworks::RateLimitMiddleware;
 #[cfg(feature = "tower")]
 pub use frameworks::{RateLimitFuture, RateLimitService, RefusalBody};
 pub use key::{Key, KeyBuilder, KeyPart, KeyWriter, MaybeKeyPart};
-pub use limiter::{Limiter, LimiterBuilder};
+pub use limiter::{Limiter, LimiterBuilder, RateLimit};
 pub use reject::FromRateLimitError;
 pub use rule::{Algorithm, Check, Mode, OnError, Rate, Rule};
 pub use store::Store;

@@ -32,7 +32,7 @@ impl Store for Silent {
         Box::pin(pending())
     }
 
-    fn reset<'a>(&'a self, _: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn reset<'a>(&'a self, _: &'a Check<'a>) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(pending())
     }
 }

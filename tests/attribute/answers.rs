@@ -270,7 +270,7 @@ mod unavailable {
             Box::pin(pending())
         }
 
-        fn reset<'a>(&'a self, _: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
+        fn reset<'a>(&'a self, _: &'a Check<'a>) -> BoxFuture<'a, Result<bool, StoreError>> {
             Box::pin(pending())
         }
     }

@@ -13,6 +13,7 @@
 
 mod answers;
 mod arguments;
+mod decision;
 mod functions;
 mod futures;
 mod hygiene;

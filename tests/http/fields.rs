@@ -318,7 +318,7 @@ fn respond(limiter: &Limiter, rules: &Arc<Vec<Rule>>, cost: u64) -> Response<Str
 }
 
 fn checks(rules: &[Rule], cost: u64) -> Vec<Check<'_>> {
-    let fits = |rule: &Rule| cost.min(rule.algorithm().limit());
+    let fits = |rule: &Rule| cost.min(rule.algorithm().unwrap().limit());
     rules.iter().map(|rule| Check::new(rule, "k").with_cost(fits(rule))).collect()
 }
 
@@ -378,7 +378,7 @@ proptest! {
         let longest = last.iter().filter_map(|item| item.get("t")).max().unwrap();
         clock.advance(Duration::from_secs(u64::try_from(longest).unwrap()));
         for (rule, item) in rules.iter().zip(limits(&respond(&limiter, &rules, 0))) {
-            prop_assert_eq!(item.get("r").unwrap().unsigned_abs(), rule.algorithm().limit());
+            prop_assert_eq!(item.get("r").unwrap().unsigned_abs(), rule.algorithm().unwrap().limit());
         }
     }
 }

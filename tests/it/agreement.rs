@@ -253,7 +253,7 @@ impl Twins {
     fn random_check<'r>(&mut self, rule: &'r Rule) -> Check<'r> {
         let mut check = Check::new(rule, "key");
         if self.rng.u8(..) < 40 {
-            let numbers = random::changed(&mut self.rng, rule.algorithm(), self.change);
+            let numbers = random::changed(&mut self.rng, rule.algorithm().unwrap(), self.change);
             if self.change == Change::Limit || random::recovery(numbers) <= SHORT {
                 check = check.with_algorithm(numbers);
             }

@@ -50,7 +50,7 @@ impl Kind {
     }
 }
 
-pub(crate) fn token_bucket(capacity: u64, refill: Rate) -> Algorithm {
+pub(crate) const fn token_bucket(capacity: u64, refill: Rate) -> Algorithm {
     Algorithm::TokenBucket { capacity, refill }
 }
 

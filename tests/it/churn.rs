@@ -102,7 +102,7 @@ impl Store for Watched {
         self.0.decide(checks)
     }
 
-    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<bool, StoreError>> {
         self.0.reset(check)
     }
 }

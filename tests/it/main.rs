@@ -32,6 +32,7 @@ mod churn;
 mod clocks;
 mod concurrency;
 mod denials;
+mod direct;
 mod events;
 mod give_back;
 mod leaving;

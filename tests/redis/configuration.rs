@@ -163,7 +163,8 @@ fn a_user_without_permission_for_some_keys() {
         let rules = "~*:good:* +@all";
         let server = Server::builder(flavor).user("app", PASSWORD, rules).start();
         let limiter = connected(on(server.url_of("app", PASSWORD)));
-        let [good, bad] = ["good", "bad"].map(|name| Rule::new(name, window(5).algorithm()));
+        let [good, bad] =
+            ["good", "bad"].map(|name| Rule::new(name, window(5).algorithm().unwrap()));
         assert_eq!(call(&limiter, &good, "key"), Told::Admitted(4));
         let Told::Failed(error) = call(&limiter, &bad, "key") else { panic!("decided") };
         let expected = format!(

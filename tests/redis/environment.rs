@@ -209,7 +209,7 @@ fn b161_one_redis_several_services() {
     // Names that hold what separates names, and the longest ones.
     let of = |service: &str, rule: &'static str| {
         let builder = Limiter::builder().redis(server.url()).prefix(&*prefix).service(service);
-        let rule = Rule::new(rule, self::rule(5).algorithm());
+        let rule = Rule::new(rule, self::rule(5).algorithm().unwrap());
         call(&patient(builder), &rule, "bob")
     };
     let long = "s".repeat(600);

@@ -179,7 +179,7 @@ async fn dropped(proxy: &Proxy, limiter: Limiter) {
     assert_eq!(metrics.num_alive_tasks(), baseline);
     body(&key, &limiter, &runs).await.unwrap();
     assert_eq!(runs.load(Ordering::SeqCst), 1);
-    let rule = Rule::new("dropped", window(1_000).algorithm());
+    let rule = Rule::new("dropped", window(1_000).algorithm().unwrap());
     let Told::Admitted(remaining) = call_async(&limiter, &rule, &key).await else { panic!() };
     // After the call before this one there were from 899 to 999.
     assert!((898..=998).contains(&remaining), "{remaining}");

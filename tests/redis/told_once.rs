@@ -59,7 +59,8 @@ fn a_store_that_answers_half_of_the_calls_is_two_lines() {
     let log = Log::start();
     let server = Server::builder(Flavor::Installed).user("app", "pw", "~*:good:* +@all").start();
     let limiter = connected(on(server.url_of("app", "pw")).on_error(OnError::Open));
-    let [good, bad] = ["good", "bad"].map(|name| Rule::new(name, window(1_000_000).algorithm()));
+    let [good, bad] =
+        ["good", "bad"].map(|name| Rule::new(name, window(1_000_000).algorithm().unwrap()));
     for _ in 0..100 {
         assert!(call(&limiter, &good, "key").by_server());
         assert_eq!(call(&limiter, &bad, "key"), Told::Open);

@@ -44,7 +44,7 @@ impl<'c> Ground<'c> {
 
     /// The slot of a key under a rule.
     pub(crate) fn slot(&self, rule: &Rule, key: &str) -> u16 {
-        let tag = match rule.algorithm() {
+        let tag = match rule.algorithm().unwrap() {
             Algorithm::TokenBucket { .. } => "tb1",
             Algorithm::LeakyBucket { .. } => "lb1",
             Algorithm::FixedWindow { .. } => "fw1",

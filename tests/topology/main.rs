@@ -38,6 +38,7 @@ mod ground;
 mod monitor;
 
 mod cluster;
+mod direct;
 mod finding;
 mod group;
 mod in_order;

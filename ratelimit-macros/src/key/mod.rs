@@ -6,6 +6,7 @@
 mod ast;
 mod differs;
 mod foreign;
+mod free;
 mod lexer;
 mod lower;
 mod parser;
@@ -26,11 +27,13 @@ use syn::spanned::Spanned;
 use crate::error::Errors;
 use crate::function::Scope;
 use crate::message::Message;
+pub(crate) use free::expand as expand_free;
 use lower::Target;
 
 /// The messages of the files in here.
 #[cfg(test)]
-pub(crate) const MESSAGES: [(&str, &[(&str, &str)]); 4] = [
+pub(crate) const MESSAGES: [(&str, &[(&str, &str)]); 5] = [
+    ("key/free", free::ALL),
     ("key/lexer", lexer::ALL),
     ("key/parser", parser::ALL),
     ("key/resolve", resolve::ALL),

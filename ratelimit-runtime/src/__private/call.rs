@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use super::number::{Count, IntoRate, IntoWindow, Negative};
 use super::run::Run;
+use crate::decision::Decision;
 use crate::error::{Argument, Fault, InvalidNumber, Mistake, RateLimitError};
 use crate::key::Key;
 use crate::limiter::{Caller, Checks, Limiter, Place, Question, mistaken};
 use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
+use crate::store::BoxFuture;
 
 /// How a call begins.
 enum Start {
@@ -174,12 +176,40 @@ impl Call {
 
     /// As [`run`](Self::run), for functions that are not async.
     pub fn run_blocking(self) -> Result<(), RateLimitError> {
-        let Some(limiter) = self.limiter()? else { return Ok(()) };
+        self.decide_blocking().map(drop)
+    }
+
+    /// As [`run`](Self::run), for a body that wants to see the decision.
+    pub fn decide(&mut self) -> BoxFuture<'static, Result<Decision, RateLimitError>> {
+        Box::pin(mem::take(self).decided())
+    }
+
+    /// As [`decide`](Self::decide), for functions that are not async.
+    pub fn decide_blocking(self) -> Result<Decision, RateLimitError> {
+        let Some(limiter) = self.limiter()? else { return Ok(Decision::unasked()) };
         let decision = limiter.check_all_blocking(&self.checks)?;
         if let Some(delay) = self.delay(decision.delay()) {
             limiter.sleep_blocking(delay);
         }
-        Ok(())
+        Ok(decision)
+    }
+
+    async fn decided(self) -> Result<Decision, RateLimitError> {
+        let Some(limiter) = self.limiter()?.cloned() else { return Ok(Decision::unasked()) };
+        let (checks, waits) = (self.checks, self.wait.is_some());
+        let entered = limiter.decide_entering_now(&checks, waits);
+        let (decision, place) = if let Some(entered) = entered {
+            entered?
+        } else {
+            let ask =
+                |caller| async move { limiter.decide_entering_later(checks, waits, &caller).await };
+            Question::new(ask).await?
+        };
+        match place {
+            Some(place) if !place.is_due() => place.turn().await,
+            place => place.into_iter().for_each(Place::take),
+        }
+        Ok(decision)
     }
 
     /// Decides at once, if that takes no waiting.

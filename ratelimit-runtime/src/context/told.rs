@@ -38,7 +38,7 @@ impl Told {
         let name = rule.has_written_name().then(|| rule.name());
         let item = || FieldItem::new(name, answer.limit, check.algorithm());
         // The limit is another one where a store fails and each instance has a share of it.
-        let is_as_written = !check.has_own_numbers() && answer.limit == rule.algorithm().limit();
+        let is_as_written = !check.has_own_numbers() && answer.limit == rule.written().limit();
         let item = if is_as_written { rule.field_item(item).clone() } else { Arc::new(item()) };
         let wait_ms = if answer.allowed {
             Some(answer.reset_after_ms)

@@ -27,13 +27,28 @@ impl Fallback {
         Self { store: OnceCell::new(), max_keys, clock, replicas }
     }
 
-    pub(super) fn decide(&self, checks: &[Check<'_>]) -> Result<(Answers, Charges), ConfigError> {
-        let store = self.store.get_or_init(|| {
+    fn store(&self) -> &Embedded {
+        self.store.get_or_init(|| {
             Embedded::new().with_max_keys(self.max_keys).with_clock(self.clock.clone())
-        });
-        let shares: SmallVec<[Check<'_>; 2]> =
-            checks.iter().map(|check| self.share(check)).collect();
-        match store.charge_now(&shares) {
+        })
+    }
+
+    fn shares<'r>(&self, checks: &[Check<'r>]) -> SmallVec<[Check<'r>; 2]> {
+        checks.iter().map(|check| self.share(check)).collect()
+    }
+
+    /// What [`decide`](Self::decide) would decide.
+    pub(super) fn peek(&self, checks: &[Check<'_>]) -> Result<Answers, ConfigError> {
+        match self.store().look(&self.shares(checks)) {
+            Ok(answers) => Ok(answers),
+            Err(StoreError::Config(error)) => Err(error),
+            // An embedded store fails in no other way.
+            Err(_) => Ok(Answers::new()),
+        }
+    }
+
+    pub(super) fn decide(&self, checks: &[Check<'_>]) -> Result<(Answers, Charges), ConfigError> {
+        match self.store().charge_now(&self.shares(checks)) {
             Some(Ok(decided)) => Ok(decided),
             Some(Err(StoreError::Config(error))) => Err(error),
             // An embedded store fails in no other way.
@@ -64,10 +79,12 @@ impl Fallback {
         check.clone().with_algorithm(share(check.algorithm(), self.replicas))
     }
 
-    pub(super) async fn reset(&self, check: &Check<'_>) {
-        if let Some(store) = self.store.get() {
+    /// Whether there was anything to forget.
+    pub(super) async fn reset(&self, check: &Check<'_>) -> bool {
+        match self.store.get() {
             // Nothing but a rule that no store can decide fails here, and the caller hears of that.
-            let _ = store.reset(check).await;
+            Some(store) => store.reset(&self.share(check)).await.unwrap_or(false),
+            None => false,
         }
     }
 }

@@ -4,6 +4,7 @@ mod builder;
 mod environment;
 mod events;
 mod fallback;
+mod handle;
 mod installed;
 mod latency;
 mod outage_log;
@@ -15,13 +16,16 @@ mod start;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 pub use self::builder::LimiterBuilder;
 use self::events::Events;
 use self::fallback::Fallback;
+pub use self::handle::RateLimit;
 use self::latency::Latency;
 use self::outage_log::OutageLog;
 pub(crate) use self::place::{Checks, Place};
@@ -35,7 +39,7 @@ use crate::driver;
 use crate::error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
 use crate::key::{Key, Missing};
 use crate::rule::{Check, Mode, OnError, Rule};
-use crate::store::{Answers, Charges, Store};
+use crate::store::{Answers, BoxFuture, Charges, Store};
 use crate::telemetry;
 
 /// The most checks in one call: a script is not asked to do more at a time.
@@ -184,46 +188,75 @@ impl Limiter {
         }
     }
 
-    /// What is left, without taking any of it. Always allowed. It is no call: nothing is counted, and
-    /// header fields do not speak of it.
+    /// What a check would get now: as [`check`](Self::check), and charges nothing. A refusal is a decision
+    /// that is not [`allowed`](Decision::allowed), and no error.
+    ///
+    /// It is no call: nothing is counted, and header fields do not speak of it. By the time that somebody
+    /// acts on it, others may have taken what was there: who wants a permit takes it, by `check`. With a cost
+    /// of 0 it is always allowed, and says what remains.
     pub async fn peek(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
-        let checks = [check.clone().with_cost(0)];
-        let applied = match self.validated(&checks) {
+        self.peek_all(std::slice::from_ref(check)).await
+    }
+
+    /// As [`peek`](Self::peek), for a list of checks.
+    pub async fn peek_all(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
+        let applied = match self.validated(checks) {
             Ok(applied) if applied.is_empty() => return Ok(Decision::unasked()),
             Ok(applied) => applied,
             Err(mistake) => return Err(mistake.into()),
         };
-        let answers = match self.shared.store.decide_now(&applied) {
-            Some(answers) => answers,
-            None => self.in_time(self.shared.store.decide(&applied)).await,
-        };
-        match answers {
+        match self.at_once_or_in_time(self.shared.store.peek(&applied)).await {
             Ok(answers) => Ok(Decision::new(&applied, &answers)),
             Err(StoreError::Config(error)) => Err(misconfigured(&applied, error).into()),
             Err(cause) => match self.without_store(&applied) {
                 Without::Closed(rule) => Err(unavailable(rule, cause)),
                 Without::Open => Ok(Decision::unasked().without_store(Degraded::Open, cause)),
                 Without::Local => {
-                    let answers = self
-                        .shared
-                        .fallback
-                        .decide(&applied)
-                        .map_err(|error| misconfigured(&applied, error))?;
-                    Ok(Decision::new(&applied, &answers.0).without_store(Degraded::Local, cause))
+                    let answers = self.shared.fallback.peek(&applied);
+                    let answers = answers.map_err(|error| misconfigured(&applied, error))?;
+                    Ok(Decision::new(&applied, &answers).without_store(Degraded::Local, cause))
                 }
             },
         }
     }
 
-    /// Forgets what is used of the key of a check: it is as good as new.
-    pub async fn reset(&self, check: &Check<'_>) -> Result<(), RateLimitError> {
+    /// Like [`peek`](Self::peek), for functions that are not async.
+    pub fn peek_blocking(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
+        self.blocking(check, self.peek(check))
+    }
+
+    /// Forgets what is used of the key of a check: the budget is back in its initial state. `true` if there
+    /// was anything to forget: on Redis, if there was a state of the key, which stays there until its budget is
+    /// fully replenished and perhaps for a minute longer; in this process, if something was used of it.
+    ///
+    /// `false` often means that it is not the key that was meant. `Key::from("sms:1")` is one value, in which the
+    /// `:` is escaped: what an attribute's `key = "'sms:' + phone"` makes, the macro `key!` makes as well. The state
+    /// that the same rule had with another kind of algorithm is another one, and stays.
+    pub async fn reset(&self, check: &Check<'_>) -> Result<bool, RateLimitError> {
         let check = &*self.at_home(check);
+        judge_key(check).map_err(|mistake| logged(Some(check), mistake))?;
         // Before and after: a call may be charged until the store has done it.
         self.shared.resets.note(check);
-        self.shared.fallback.reset(check).await;
-        let reset = self.in_time(self.shared.store.reset(check)).await;
+        let was_local = self.shared.fallback.reset(check).await;
+        let reset = self.at_once_or_in_time(self.shared.store.reset(check)).await;
         self.shared.resets.note(check);
-        reset.map_err(|cause| unavailable(check.rule(), cause))
+        match reset {
+            Ok(was_there) => Ok(was_there || was_local),
+            Err(StoreError::Config(error)) => {
+                Err(misconfigured(std::slice::from_ref(check), error).into())
+            }
+            Err(cause) => Err(unavailable(check.rule(), cause)),
+        }
+    }
+
+    /// Like [`reset`](Self::reset), for functions that are not async.
+    pub fn reset_blocking(&self, check: &Check<'_>) -> Result<bool, RateLimitError> {
+        self.blocking(check, self.reset(check))
+    }
+
+    /// One rule and one key on this limiter.
+    pub fn limit<'a>(&self, rule: &'a Rule, key: impl Into<Key>) -> RateLimit<'a> {
+        RateLimit::new(rule, key).on(self)
     }
 
     /// Says whether the store can answer: waits for its first attempt to connect, and asks it. For a
@@ -357,6 +390,31 @@ impl Limiter {
             }
         }
         mistaken(mistake)
+    }
+
+    /// Waits for a future that is no call, on the calling thread.
+    fn blocking<T>(
+        &self,
+        check: &Check<'_>,
+        future: impl Future<Output = Result<T, RateLimitError>>,
+    ) -> Result<T, RateLimitError> {
+        if !self.shared.blocking {
+            let error = ConfigError::BlockingConnection;
+            return Err(misconfigured(std::slice::from_ref(check), error).into());
+        }
+        driver::is_elsewhere().map_err(|cause| unavailable(check.rule(), cause))?;
+        driver::block_on(future)
+    }
+
+    /// As [`in_time`](Self::in_time), and needs no timer for what takes no waiting.
+    async fn at_once_or_in_time<T>(
+        &self,
+        mut future: BoxFuture<'_, Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        match poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await {
+            Poll::Ready(output) => output,
+            Poll::Pending => self.in_time(future).await,
+        }
     }
 
     async fn in_time<T>(
@@ -531,8 +589,8 @@ fn makes_sense(check: &Check<'_>) -> bool {
     judge(check).is_ok() && check.plan(Resolution::Micros).is_ok()
 }
 
-/// Finds the mistakes in one check.
-fn judge(check: &Check<'_>) -> Result<(), Mistake> {
+/// Finds the mistakes in the key of a check.
+fn judge_key(check: &Check<'_>) -> Result<(), Mistake> {
     let (rule, key) = (check.rule(), check.key());
     let name = || rule.name().to_owned();
     let group = check.group();
@@ -550,8 +608,16 @@ fn judge(check: &Check<'_>) -> Result<(), Mistake> {
     if key.has_empty_value() || group.is_some_and(Key::has_empty_value) {
         return Err(Mistake::EmptyKey { rule: name() });
     }
+    Ok(())
+}
+
+/// Finds the mistakes in one check.
+fn judge(check: &Check<'_>) -> Result<(), Mistake> {
+    judge_key(check)?;
+    let rule = check.rule();
+    let name = || rule.name().to_owned();
     let numbers = check.algorithm();
-    if std::mem::discriminant(&numbers) != std::mem::discriminant(&rule.algorithm()) {
+    if std::mem::discriminant(&numbers) != std::mem::discriminant(&rule.written()) {
         let (rule, given) = (rule.name().into(), numbers.name());
         return Err(ConfigError::OtherAlgorithm { rule, given }.into());
     }

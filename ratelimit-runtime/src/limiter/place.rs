@@ -141,6 +141,44 @@ impl Limiter {
         Some(self.entered(checks, charged))
     }
 
+    /// As [`enter_now`](Self::enter_now), for a call that is to see its decision and may not wait.
+    pub(crate) fn decide_entering_now(
+        &self,
+        checks: &[Check<'static>],
+        waits: bool,
+    ) -> Option<Result<(Decision, Option<Place<'static>>), RateLimitError>> {
+        let applied = match self.validated(checks) {
+            Ok(applied) if applied.is_empty() => return Some(Ok((Decision::unasked(), None))),
+            Ok(applied) => applied,
+            Err(mistake) => return Some(Err(self.invalid(checks, mistake))),
+        };
+        let mark = self.shared.resets.mark();
+        let charged = self.shared.store.charge_now(&applied)?;
+        Some(self.entered(&applied, charged).map(|(decision, charges)| {
+            let waits = waits && !decision.delay().is_zero();
+            let checks = || applied.into_owned().into();
+            let place = waits.then(|| Place::new(self, checks(), &decision, charges, mark, true));
+            (decision, place)
+        }))
+    }
+
+    /// As [`enter_later`](Self::enter_later), after [`decide_entering_now`](Self::decide_entering_now).
+    pub(crate) async fn decide_entering_later(
+        &self,
+        checks: Checks,
+        waits: bool,
+        caller: &Caller,
+    ) -> Option<Result<(Decision, Option<Place<'static>>), RateLimitError>> {
+        let applied = self.applied(&checks);
+        let mark = self.shared.resets.mark();
+        let entered = self.ask(&applied, waits, caller).await?;
+        Some(entered.map(|(decision, charges)| {
+            let checks = applied.into_owned().into();
+            let place = Place::new(self, checks, &decision, charges, mark, waits);
+            (decision, Some(place))
+        }))
+    }
+
     /// Refunds what was charged for checks since a mark, each of which is in line for so long or not.
     fn refund(
         &self,

@@ -2,6 +2,13 @@
 
 use std::time::Duration;
 
+/// Stands in a rule for a count that every call brings along. No rule can have it for a number.
+pub const PER_CALL: u64 = u64::MAX;
+/// Stands in a rule for a rate that every call brings along.
+pub const PER_CALL_RATE: Rate = Rate::per_second(PER_CALL);
+/// Stands in a rule for a window that every call brings along.
+pub const PER_CALL_WINDOW: Duration = Duration::MAX;
+
 /// How fast permits come back: so many per period, spread evenly over it.
 ///
 /// ```
@@ -125,6 +132,19 @@ impl Algorithm {
 }
 
 impl Algorithm {
+    /// Whether each number is one, and none comes with every call.
+    pub(super) const fn is_complete(&self) -> bool {
+        let has_rest = match *self {
+            Self::TokenBucket { refill: rate, .. } | Self::LeakyBucket { leak: rate, .. } => {
+                rate.permits != PER_CALL
+            }
+            Self::FixedWindow { window, .. }
+            | Self::SlidingLog { window, .. }
+            | Self::SlidingCounter { window, .. } => window.as_secs() != PER_CALL_WINDOW.as_secs(),
+        };
+        has_rest && self.limit() != PER_CALL
+    }
+
     /// For two of one kind: the numbers that admit nothing that either would refuse. The smaller limit with
     /// the slower rate, or the longer window.
     pub(super) fn stricter(self, other: Self) -> Self {

@@ -6,6 +6,7 @@ mod marks;
 mod name;
 mod registry;
 
+use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +22,7 @@ use crate::telemetry::{Named, Names, Series};
 #[cfg(feature = "tower")]
 use crate::web::FieldItem;
 
-pub use self::algorithm::{Algorithm, Rate};
+pub use self::algorithm::{Algorithm, PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW, Rate};
 pub use self::check::Check;
 #[cfg(feature = "tower")]
 pub(crate) use self::check::SharedCheck;
@@ -85,7 +86,7 @@ enum Name {
 ///
 /// Two rules with one name share their budgets. The numbers are checked when the rule is used:
 /// a check of a rule with impossible numbers is a [`Mistake`](crate::Mistake).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Rule {
     name: Name,
     algorithm: Algorithm,
@@ -108,6 +109,18 @@ pub struct Rule {
     /// What header fields tell of it on every call; made at the first of them.
     #[cfg(feature = "tower")]
     item: OnceCell<Arc<FieldItem>>,
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rule")
+            .field("name", &self.name())
+            .field("algorithm", &self.algorithm())
+            .field("mode", &self.mode)
+            .field("on_error", &self.on_error)
+            .field("service", &self.service)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Rule {
@@ -271,8 +284,14 @@ impl Rule {
         !matches!(self.name, Name::Default { .. })
     }
 
-    /// How the rule counts.
-    pub const fn algorithm(&self) -> Algorithm {
+    /// How the rule counts. `None` if some of its numbers come with every call, as `capacity = plan.burst` of an
+    /// attribute does: then a [`Check`] has them.
+    pub const fn algorithm(&self) -> Option<Algorithm> {
+        if self.algorithm.is_complete() { Some(self.algorithm) } else { None }
+    }
+
+    /// How it counts, with something that is no number for what comes with every call.
+    pub(crate) const fn written(&self) -> Algorithm {
         self.algorithm
     }
 

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use once_cell::sync::Lazy;
 use parking_lot::Mutex;
 
+use super::algorithm::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
 use super::{Algorithm, Rule};
-use crate::__private::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
 use crate::error::{ConfigError, Mistake};
 
 /// A rule's name, and its service if that is written on the rule. That it may be a limiter's own is not known
@@ -20,7 +20,6 @@ type FullName = (String, Option<&'static str>);
 static RULES: Lazy<Mutex<HashMap<FullName, First>>> = Lazy::new(Mutex::default);
 
 /// For names that are made at run time, so that nobody fills the memory with them.
-#[cfg(feature = "tower")]
 const MAX_MADE: usize = 10_000;
 
 /// What is known of the first rule of a name.
@@ -40,7 +39,6 @@ impl Rule {
 
     /// As [`register`](Self::register), for a rule that is made when the program runs: its numbers
     /// may be configured, and one place in the code makes it anew when they change.
-    #[cfg(feature = "tower")]
     pub(crate) fn register_made(&self) -> Result<(), ConfigError> {
         let judge = |first: First| {
             if first.place == self.place { Ok(()) } else { self.may_share_with(first) }
@@ -191,7 +189,6 @@ mod tests {
         assert!(matches!(OTHER.register(), Err(ConfigError::DefaultName { .. })));
     }
 
-    #[cfg(feature = "tower")]
     #[test]
     fn a_made_rule_meets_those_of_other_places_only() {
         static ONE: Rule = Rule::new("made", bucket(5, 1));

@@ -70,7 +70,7 @@ impl Store for Late {
         self.store.refund(charged);
     }
 
-    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<bool, StoreError>> {
         self.store.reset(check)
     }
 }

@@ -47,6 +47,18 @@ impl Charged<'_> {
     }
 }
 
+/// The answer to a check, from that to the same check with a cost of 0.
+fn foreseen(check: &Check<'_>, look: Answer) -> Answer {
+    let cost = check.cost();
+    let is_soon =
+        check.max_delay().is_none_or(|most| u128::from(look.delay_ms) <= most.as_millis());
+    if cost == 0 || (cost <= look.remaining && is_soon) {
+        return look;
+    }
+    let retry_after_ms = (cost <= look.limit).then_some(look.reset_after_ms);
+    Answer { allowed: false, retry_after_ms, delay_ms: 0, ..look }
+}
+
 /// A future in a box, so that stores can be used as trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -90,8 +102,25 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         let _ = charged;
     }
 
-    /// Forgets what is used of the key of a check.
-    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>>;
+    /// What [`decide`](Self::decide) would answer now. Charges nothing.
+    ///
+    /// A store that does not say so itself is asked with a cost of 0, and what that leaves out is worked out:
+    /// whether a call is admitted from what remains, and the wait for one that is not is the one until the key
+    /// is fully replenished, which is enough, and may be too long.
+    fn peek<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
+        Box::pin(async move {
+            let looks: SmallVec<[Check<'_>; 1]> =
+                checks.iter().map(|check| check.clone().with_cost(0)).collect();
+            let answers = match self.decide_now(&looks) {
+                Some(answers) => answers?,
+                None => self.decide(&looks).await?,
+            };
+            Ok(checks.iter().zip(answers).map(|(check, answer)| foreseen(check, answer)).collect())
+        })
+    }
+
+    /// Forgets what is used of the key of a check. `true` if there was anything to forget.
+    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// Whether checks of one rule and key in two [groups](Check::with_group) are two budgets.
     #[doc(hidden)]

@@ -11,12 +11,11 @@ use metrics::{Key, Label, Metadata, Recorder, SharedString};
 
 use super::series::OTHER;
 use super::{Names, Series};
-use crate::__private::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
 use crate::decision::{self, Degraded};
 use crate::driver;
 use crate::error::{Mistake, StoreError};
 use crate::panics::survives;
-use crate::rule::{Algorithm, Check, Rule};
+use crate::rule::{Algorithm, Check, PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW, Rule};
 use crate::store::Answers;
 
 static METADATA: Metadata<'static> =

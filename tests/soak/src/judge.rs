@@ -177,7 +177,7 @@ impl Verdict {
             }
         }
         for ((second, rule, key), (calls, admitted)) in keys {
-            let limit = rules()[rule].algorithm().limit();
+            let limit = rules()[rule].algorithm().unwrap().limit();
             self.totals.permits += admitted;
             if is_contested(rule) && calls > limit {
                 self.totals.contested += 1;
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn what_is_above_the_limit_needs_a_promotion() {
-        let limit = rules()[0].algorithm().limit();
+        let limit = rules()[0].algorithm().unwrap().limit();
         let exactly: Vec<Call> = (0..limit).map(|i| call(9 * SECOND + i, false)).collect();
         assert!(seen(exactly.clone(), Vec::new()).failures.is_empty());
 

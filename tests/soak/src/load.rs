@@ -91,7 +91,7 @@ pub(crate) fn rules() -> &'static [Rule] {
 
 /// Whether the calls that a rule gets are enough to use it up: not where another one refuses first.
 pub(crate) fn is_contested(rule: usize) -> bool {
-    rule < ALGORITHMS || rules()[rule].algorithm().limit() == TIGHT
+    rule < ALGORITHMS || rules()[rule].algorithm().unwrap().limit() == TIGHT
 }
 
 fn algorithms(limit: u64) -> [(&'static str, Algorithm); ALGORITHMS] {

@@ -175,8 +175,15 @@ impl Embedded {
                 note(at);
                 Ok(Answers::from_buf([answer]))
             }
-            checks => self.decide_all(checks, now, note),
+            checks => self.decide_all(checks, now, Purpose::Charge, note),
         }
+    }
+
+    /// What would be decided. Charges nothing.
+    pub(crate) fn look(&self, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
+        let now = self.clock.now_ns();
+        self.sweep(now);
+        self.decide_all(checks, now, Purpose::Look, |_| {})
     }
 
     /// What [`decide_all`](Self::decide_all) does, for one check: for speed.
@@ -233,6 +240,7 @@ impl Embedded {
         &self,
         checks: &[Check<'_>],
         now: Instant,
+        purpose: Purpose,
         mut note: impl FnMut(Option<Instant>),
     ) -> Result<Answers, StoreError> {
         let mut seats: SmallVec<[Seat; 4]> = SmallVec::new();
@@ -265,7 +273,8 @@ impl Embedded {
                 held.admits(algorithm, seat, now, cost)
             }));
         }
-        let all = admits.iter().zip(checks).all(|(admits, check)| *admits || check.is_shadow());
+        let all = purpose == Purpose::Charge
+            && admits.iter().zip(checks).all(|(admits, check)| *admits || check.is_shadow());
         let answers = seats.iter().zip(checks).zip(admits).map(|((seat, check), allowed)| {
             let cost = check.cost();
             let verdict = Verdict { cost, allowed, charged: all && allowed && cost > 0 };
@@ -276,7 +285,11 @@ impl Embedded {
             answer
         });
         let answers = answers.collect();
-        held.end(&seats, checks, now);
+        match purpose {
+            Purpose::Charge => held.end(&seats, checks, now),
+            // It is no call.
+            Purpose::Look => drop(held),
+        }
         Ok(answers)
     }
 
@@ -289,22 +302,41 @@ impl Embedded {
     }
 
     /// What a key has used of an overflow budget stays used there: others use that too. Instead the
-    /// key gets an entry that says that it has used nothing, if there is any place for it.
-    fn forget_overflow<A: Kept>(&self, algorithm: &A, check: &Check<'_>) {
+    /// key gets an entry that says that it has used nothing, if there is any place for it. Whether the key
+    /// may have used anything, and now has not.
+    fn forget_overflow<A: Kept>(&self, algorithm: &A, check: &Check<'_>, now: Instant) -> bool {
         if self.budgets.load(Ordering::Relaxed) == 0 {
-            return;
+            return false;
         }
-        let now = self.clock.now_ns();
         let (id, budget) = (key_id(check), Id::of_overflow(check.seed()));
-        let Some(mut shard) = self.shard(id).map(Mutex::lock) else { return };
+        let Some(mut shard) = self.shard(id).map(Mutex::lock) else { return false };
         let used = self.overflow.lock().used_by(algorithm, id, budget, now);
-        if used.is_some() && !shard.contains(id) && self.shares.take_any(id.rule()) {
+        let forgets = used.is_some() && !shard.contains(id) && self.shares.take_any(id.rule());
+        if forgets {
             telemetry::entry_added();
             let look = Verdict { cost: 0, allowed: true, charged: false };
             let expiry = self.expiry(now, algorithm.answer(used.as_ref(), now, look), false);
             let unused = algorithm.charge(None, now.saturating_sub(LONG_AGO_NS), 0);
             A::insert(&mut shard, id, unused, expiry.at());
         }
+        forgets && !is_unused(algorithm, used.as_ref(), now)
+    }
+
+    /// Forgets the entry of a key; whether anything was used of it.
+    fn forget_entry(&self, check: &Check<'_>, plan: Option<&Plan>, now: Instant) -> bool {
+        let id = key_id(check);
+        let Some(mut shard) = self.shard(id).map(Mutex::lock) else { return false };
+        let was_used = match plan {
+            Some(plan) => {
+                with_algorithm!(plan, algorithm => is_used(algorithm, &mut shard, id, now))
+            }
+            // Nobody can say then.
+            None => shard.contains(id),
+        };
+        if shard.remove(id) {
+            self.release(&[id.rule()]);
+        }
+        was_used
     }
 
     /// Refunds one charge, if the key still has its entry.
@@ -430,6 +462,14 @@ impl Embedded {
 
 /// An answer, and when the check was charged, if it was.
 type Judged = (Answer, Option<Instant>);
+
+/// What a list is decided for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Charge,
+    /// To say what would be decided.
+    Look,
+}
 
 /// Where a check is decided.
 #[derive(Debug)]
@@ -610,6 +650,20 @@ impl Held<'_> {
     }
 }
 
+/// Whether a key in this state is like one that was never used.
+fn is_unused<A: Kept>(algorithm: &A, state: Option<&A::State>, now: Instant) -> bool {
+    let look = Verdict { cost: 0, allowed: true, charged: false };
+    algorithm.answer(state, now, look).reset_after_ms == 0
+}
+
+/// Whether a key has an entry, and not all of its budget.
+fn is_used<A: Kept>(algorithm: &A, shard: &mut Shard, id: Id, now: Instant) -> bool {
+    let look = |state: &mut Option<A::State>| {
+        (!is_unused(algorithm, state.as_ref(), now), Expiry::NotBefore(0))
+    };
+    A::visit(shard, id, look).unwrap_or(false)
+}
+
 /// The state of a budget that has just been used up.
 fn used_up<A: Kept>(algorithm: &A, limit: u64, now: Instant) -> Option<A::State> {
     (limit > 0).then(|| algorithm.charge(None, now, limit))
@@ -661,19 +715,23 @@ impl Store for Embedded {
         }
     }
 
-    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn peek<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
+        Box::pin(async move { self.look(checks) })
+    }
+
+    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let id = key_id(check);
-            if let Some(shard) = self.shard(id)
-                && shard.lock().remove(id)
-            {
-                self.release(&[id.rule()]);
-            }
+            let now = self.clock.now_ns();
             // A rule may have its numbers from each call only.
-            if let Ok(plan) = check.plan(Resolution::Nanos) {
-                with_algorithm!(&plan, algorithm => self.forget_overflow(algorithm, check));
-            }
-            Ok(())
+            let plan = check.plan(Resolution::Nanos).ok();
+            let was_used = self.forget_entry(check, plan.as_ref(), now);
+            let had_overflowed = match &plan {
+                Some(plan) => {
+                    with_algorithm!(plan, algorithm => self.forget_overflow(algorithm, check, now))
+                }
+                None => false,
+            };
+            Ok(was_used || had_overflowed)
         })
     }
 }

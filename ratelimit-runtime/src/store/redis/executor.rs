@@ -66,10 +66,10 @@ impl Servers {
     }
 
     /// Sends a command that does no harm when it runs twice.
-    pub(super) async fn ask(&self, slot: Slot, command: Cmd) -> Result<(), StoreError> {
+    pub(super) async fn ask(&self, slot: Slot, command: Cmd) -> Result<Value, StoreError> {
         // No script is ever missing for it.
         let request = Request { script: &ratelimit_lua::ACQUIRE_ALL, command, slot };
-        self.run(&request).await.map(|_| ())
+        self.run(&request).await
     }
 
     /// Something is not as it was known.

@@ -100,6 +100,21 @@ pub(super) async fn decide(
     Ok((answers?, checks.iter().map(|_| None).collect()))
 }
 
+/// What would be decided of checks, wherever they lie.
+pub(super) async fn look(store: &Redis, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
+    let mut answers: SmallVec<[Option<Answer>; 4]> = checks.iter().map(|_| None).collect();
+    for Part { places, .. } in by_slot(store, checks) {
+        let part: SmallVec<[Check<'_>; 2]> =
+            places.iter().filter_map(|(place, _)| checks.get(*place)).cloned().collect();
+        for ((place, _), answer) in places.iter().zip(store.look(&part).await?) {
+            if let Some(slot) = answers.get_mut(*place) {
+                *slot = Some(answer);
+            }
+        }
+    }
+    answers.into_iter().map(|answer| answer.ok_or(StoreError::Reply)).collect()
+}
+
 /// The checks that lie in one slot.
 struct Part {
     slot: Slot,

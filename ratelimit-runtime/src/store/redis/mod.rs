@@ -216,6 +216,12 @@ impl Redis {
         }
     }
 
+    /// What would be decided of checks that lie together.
+    async fn look(&self, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
+        let request = script::look(self.names(), self.now_us(), checks)?;
+        reply::foreseen(&self.servers()?.run(&request).await?, checks)
+    }
+
     /// Decides checks that lie together, by one script call.
     async fn together(&self, checks: &[Check<'_>]) -> Result<redis::Value, StoreError> {
         let request = script::call(self.names(), self.now_us(), checks)?;
@@ -271,13 +277,32 @@ impl Store for Redis {
         }
     }
 
-    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn peek<'a>(&'a self, checks: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {
+        Box::pin(async move {
+            if self.has_slots(checks).await? {
+                return in_order::look(self, checks).await;
+            }
+            match self.look(checks).await {
+                Err(error) if failure::was_cross_slot(&error) => {
+                    self.sharded.found();
+                    in_order::look(self, checks).await
+                }
+                answers => answers,
+            }
+        })
+    }
+
+    fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             self.has_slots(std::slice::from_ref(check)).await?;
             let key = self.names().of(check);
             let mut command = redis::cmd("DEL");
             command.arg(&key);
-            self.servers()?.ask(self.names().slot(&key), command).await
+            let slot = self.names().slot(&key);
+            match self.servers()?.ask(slot, command).await? {
+                redis::Value::Int(keys) => Ok(keys > 0),
+                _ => Err(StoreError::Reply),
+            }
         })
     }
 

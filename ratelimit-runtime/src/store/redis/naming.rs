@@ -73,7 +73,7 @@ impl Names<'_> {
             key.extend([":{", &short_group(group.as_str()), "}"]);
         }
         let name = Key::from(rule.name());
-        let (tag, tag_of_service) = tags(rule.algorithm());
+        let (tag, tag_of_service) = tags(rule.written());
         if service.is_empty() {
             key.extend([":", name.as_str(), ":", tag]);
         } else {

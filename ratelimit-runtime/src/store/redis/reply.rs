@@ -50,6 +50,17 @@ pub(super) fn looked(reply: &Value, check: &Check<'_>) -> Result<Answer> {
     records.first().ok_or(StoreError::Reply)?.as_asked(check)
 }
 
+/// The answers to checks, from the reply to a [look](super::script::look) at what they would get.
+pub(super) fn foreseen(reply: &Value, checks: &[Check<'_>]) -> Result<Answers> {
+    // Behind them is what keeps them from being charged.
+    let records = records(reply, checks.len() + 1)?;
+    let answers = checks.iter().zip(&records).map(|(check, record)| {
+        let verdict = Verdict { cost: check.cost(), allowed: record.admitted, charged: false };
+        record.answer(&check.plan(Resolution::Micros)?, verdict)
+    });
+    answers.collect()
+}
+
 /// The answer to a check of whose state nothing is known: as if it had none.
 pub(super) fn unused(check: &Check<'_>) -> Result<Answer> {
     Record { admitted: true, now: 0, state: State(&[]) }.as_asked(check)

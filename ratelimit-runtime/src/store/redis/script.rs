@@ -6,7 +6,7 @@ use super::args;
 use super::naming::Names;
 use super::node::Request;
 use super::slot::Slot;
-use crate::algo::{FixedWindow, Instant, MAX_COUNT, Plan, Resolution};
+use crate::algo::{FixedWindow, Instant, MAX_COUNT, MAX_SPAN_US, Plan, Resolution};
 use crate::error::ConfigError;
 use crate::rule::Check;
 
@@ -37,6 +37,31 @@ pub(super) fn call(
     for argument in &arguments {
         command.arg(argument.as_slice());
     }
+    Ok(Request { script, command, slot })
+}
+
+/// The call that says what checks of one slot would get, as there is at least one. None of them is charged,
+/// because the last check of the list refuses whatever is there: it costs more than its limit. It reads the
+/// first key, so that it is in the same slot, and writes nothing.
+pub(super) fn look(
+    names: Names<'_>,
+    now_us: Option<Instant>,
+    checks: &[Check<'_>],
+) -> Result<Request, ConfigError> {
+    let script = &ratelimit_lua::ACQUIRE_ALL;
+    let refuses = Plan::FixedWindow(FixedWindow::new(1, MAX_SPAN_US, Resolution::Micros));
+    let mut command = redis::cmd("EVALSHA");
+    command.arg(script.sha1).arg(checks.len() + 1);
+    let keys: Vec<String> = checks.iter().map(|check| names.of(check)).collect();
+    let first = keys.first().map(String::as_str).unwrap_or_default();
+    let slot = names.slot(first);
+    command.arg(&keys).arg(first);
+    add_time(&mut command, now_us);
+    for check in checks {
+        let plan = check.plan(Resolution::Micros)?;
+        command.arg(args::encode(&plan, check.cost(), check.is_shadow()).as_slice());
+    }
+    command.arg(args::encode(&refuses, 2, false).as_slice());
     Ok(Request { script, command, slot })
 }
 
