@@ -122,7 +122,7 @@ fn f41_a_peek_finds_mistakes() {
 
 /// A store that answers nothing.
 #[derive(Debug)]
-struct Dead;
+pub(crate) struct Dead;
 
 impl Store for Dead {
     fn decide<'a>(&'a self, _: &'a [Check<'a>]) -> BoxFuture<'a, Result<Answers, StoreError>> {

@@ -34,6 +34,7 @@ mod concurrency;
 mod denials;
 mod direct;
 mod events;
+mod figures;
 mod give_back;
 mod leaving;
 mod limits;
