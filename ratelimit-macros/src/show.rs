@@ -80,7 +80,7 @@ fn ends_line(tokens: &[TokenTree], index: usize) -> bool {
             }
             (Delimiter::Brace, Some(TokenTree::Ident(word))) => word != "else" && word != "as",
             (Delimiter::Brace, Some(TokenTree::Group(after))) => {
-                after.delimiter() == Delimiter::Brace
+                after.delimiter() != Delimiter::Brace
             }
             (Delimiter::Brace, _) => true,
             (Delimiter::Bracket, _) => {
@@ -112,7 +112,7 @@ fn write(token: &TokenTree, indent: usize, text: &mut String) {
     };
     let in_line = in_line(&inner, indent);
     let column = text.len() - text.rfind('\n').map_or(0, |end| end + 1);
-    let is_long = column + in_line.len() > WIDTH;
+    let is_long = column + in_line.lines().next().unwrap_or_default().len() > WIDTH;
     text.push_str(open);
     if group.delimiter() == Delimiter::Brace {
         let is_short = in_line.len() <= SHORT && !in_line.contains([';', '\n', '{']);
@@ -126,7 +126,7 @@ fn write(token: &TokenTree, indent: usize, text: &mut String) {
             lines(&inner, indent + 4, text);
             text.push_str(&" ".repeat(indent));
         }
-    } else if is_long && !in_line.contains('\n') && in_line.contains(", ") {
+    } else if is_long && in_line.contains(", ") {
         text.push('\n');
         lines(&inner, indent + 4, text);
         text.push_str(&" ".repeat(indent));

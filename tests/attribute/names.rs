@@ -85,10 +85,17 @@ impl Send for B {
     }
 }
 
+#[rate_limit(capacity = 1, refill = 1, limiter = LIMITER)]
+fn free_built() -> impl Future<Output = Result<(), Error>> {
+    std::future::ready(Ok(()))
+}
+
+/// What names are made of is a compiler's text that std does not promise: this notices when it changes.
 #[test]
-fn a_default_name_is_the_path_of_the_function() {
+fn f48_a_default_name_is_the_path_of_the_function() {
     assert_eq!(name!(free()), format!("{HERE}::free"));
     assert_eq!(name!(now(free_async())), format!("{HERE}::free_async"));
+    assert_eq!(name!(now(free_built())), format!("{HERE}::free_built"));
     assert_eq!(name!(A.method()), format!("{HERE}::A::method"));
     assert_eq!(name!(now(A.method_async())), format!("{HERE}::A::method_async"));
     assert_eq!(name!(B.method()), format!("{HERE}::B::method"), "another type");

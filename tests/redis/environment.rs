@@ -1,9 +1,12 @@
 //! What the environment says, where the code is silent.
 
 use std::num::NonZeroU32;
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use ratelimit_kit::{Algorithm, Check, ConfigError, Limiter, LimiterBuilder, OnError, Rule};
+use ratelimit_kit::{
+    Algorithm, Check, ConfigError, Limiter, LimiterBuilder, OnError, Rule, rate_limit,
+};
 use test_support::{Flavor, Link, Log, Node, NodeBuilder, Server, unique};
 
 use crate::calls::{Told, block_on, call};
@@ -106,6 +109,46 @@ fn one_line_says_who_has_chosen_the_store() {
         assert_eq!(about_the_store + log.matches(ALONE).count(), 1, "{how}: {log}");
         assert!(!log.contains(NO_SERVICE), "{log}");
     }
+}
+
+/// A rule in Redis that is called after its function: the first is told, once, and nothing of that in process.
+#[test]
+fn f48_the_first_rule_without_a_name_is_told_once_on_redis() {
+    const TEST: &str = "environment::f48_the_first_rule_without_a_name_is_told_once_on_redis";
+    const CALLED_AFTER: &str = "a rule in Redis is called after its function";
+    static LIMITER: OnceLock<Limiter> = OnceLock::new();
+
+    #[rate_limit(name = "named", capacity = 9, refill = 1, limiter = LIMITER.get().unwrap())]
+    fn named() -> Option<()> {
+        Some(())
+    }
+
+    #[rate_limit(capacity = 9, refill = 1, limiter = LIMITER.get().unwrap())]
+    fn unnamed() -> Option<()> {
+        Some(())
+    }
+
+    #[rate_limit(capacity = 9, refill = 1, limiter = LIMITER.get().unwrap())]
+    fn another() -> Option<()> {
+        Some(())
+    }
+
+    if let Some(link) = Link::attach() {
+        return answer(link, |url| {
+            let log = Log::start();
+            let builder = Limiter::builder().service("shop").on_error(OnError::Open);
+            let builder = if url.is_empty() { builder.embedded() } else { builder.redis(url) };
+            LIMITER.set(builder.build().unwrap()).unwrap();
+            let before = [named(), named()].map(|_| log.lines(CALLED_AFTER).len());
+            let calls = [unnamed(), another(), unnamed()];
+            assert_eq!(calls, [Some(()); 3]);
+            let lines = log.lines(CALLED_AFTER);
+            let is_first = lines.iter().all(|line| line.contains("::unnamed"));
+            format!("{before:?} {} {is_first}", lines.len())
+        });
+    }
+    assert_eq!(answers(TEST, &[], "redis://127.0.0.1:1"), "[0, 0] 1 true");
+    assert_eq!(answers(TEST, &[], ""), "[0, 0] 0 true");
 }
 
 /// On Redis without a service name, one warning says what can happen; nowhere else.
