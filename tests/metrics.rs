@@ -14,11 +14,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use ratelimit_kit::{
-    Algorithm, Check, Context, Limiter, Mode, OnError, Rate, RateLimitError, Rule, rate_limit,
+    Algorithm, Check, Context, Limiter, Mode, OnError, Rate, RateLimitError, RateLimitLayer, Rule,
+    rate_limit,
 };
 use test_support::{Flavor, Link, Node, Reply, Server, Stub};
+use tower::ServiceExt as _;
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -171,6 +176,26 @@ fn calls_rules_and_limits(numbers: &mut Numbers) {
     assert!(limiter.check_blocking(&Check::new(&bucket, "k")).is_ok());
     numbers.is("ratelimit_limit{rule=bucket}", 10.0);
     numbers.is("ratelimit_limit_per_second{rule=bucket}", 5.0);
+}
+
+/// What a layer leaves out is not counted.
+fn b143(numbers: &mut Numbers) {
+    let layer = RateLimitLayer::new().limiter(Limiter::builder().build().unwrap());
+    let rule = Rule::new("b143", Algorithm::FixedWindow { limit: 5, window: HOUR });
+    let layer = layer.limit(rule, |_| "all".into()).skip_paths(["/health"]);
+    let app = Router::new().fallback(async || "served").layer(layer);
+    let get = |path: &str, times: u8| {
+        for _ in 0..times {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            pollster::block_on(app.clone().oneshot(request)).unwrap();
+        }
+    };
+    let name = "ratelimit_checks_total";
+    get("/health", 20);
+    assert!(numbers.sum(name, "rule=b143") < 0.5);
+    get("/", 8);
+    get("/%68ealth", 20);
+    assert!((numbers.sum(name, "rule=b143") - 8.0).abs() < 0.5);
 }
 
 /// Neither what a server says nor names that come and go are labels.
@@ -445,6 +470,7 @@ fn a_recorder_sees_what_limiters_do() {
     numbers.becomes("ratelimit_connections{}", 0.0);
 
     b104(&mut numbers);
+    b143(&mut numbers);
 
     assert_eq!(numbers.undescribed, BTreeSet::new());
     let all = format!("{:?}", numbers.look());

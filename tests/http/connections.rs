@@ -98,10 +98,10 @@ fn router() -> Router {
 }
 
 /// One end of a WebSocket, for messages of less than 126 bytes.
-struct Socket(TcpStream);
+pub(crate) struct Socket(TcpStream);
 
 impl Socket {
-    fn open(address: SocketAddr, path: &str) -> Self {
+    pub(crate) fn open(address: SocketAddr, path: &str) -> Self {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
         write!(
@@ -120,7 +120,7 @@ impl Socket {
     }
 
     /// The answer to a message.
-    fn say(&mut self, message: &str) -> String {
+    pub(crate) fn say(&mut self, message: &str) -> String {
         // A final text frame, masked with zeros.
         let length = 0x80 | u8::try_from(message.len()).unwrap();
         let frame = [&[0x81, length, 0, 0, 0, 0], message.as_bytes()].concat();
@@ -133,7 +133,7 @@ impl Socket {
         String::from_utf8(answer).unwrap()
     }
 
-    fn times(&mut self, n: usize, message: &str) -> Vec<String> {
+    pub(crate) fn times(&mut self, n: usize, message: &str) -> Vec<String> {
         (0..n).map(|_| self.say(message)).collect()
     }
 }
@@ -184,6 +184,27 @@ fn b137_events_of_a_response() {
     let body = get("/events").to(address).body;
     let said: Vec<&str> = body.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
     assert_eq!(said, ["200", "200", "200", "429", "429"]);
+}
+
+/// Work on a thread of its own takes the context along as well.
+#[tokio::test]
+async fn b137_work_that_blocks() {
+    #[rate_limit(name = "b137-blocking", key = "@ip", algo = fixed_window, limit = 3, window = "1h", limiter = limiter)]
+    fn work(limiter: &Limiter) -> Result<(), RateLimitError> {
+        Ok(())
+    }
+    let limiter = limiter();
+    let context = Context::builder().ip([203, 0, 113, 1].into()).build();
+    let mut statuses = Vec::new();
+    for _ in 0..5 {
+        let (context, limiter) = (context.clone(), limiter.clone());
+        let run = move || context.scope_blocking(|| work(&limiter));
+        let done = tokio::task::spawn_blocking(run).await.unwrap();
+        statuses.push(done.map_or_else(|error| error.http_status(), |()| 200));
+    }
+    assert_eq!(statuses, [200, 200, 200, 429, 429]);
+    let lost = tokio::task::spawn_blocking(move || work(&limiter)).await.unwrap();
+    assert_eq!(lost.unwrap_err().http_status(), 500);
 }
 
 /// A connection keeps nothing of its messages.

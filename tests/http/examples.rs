@@ -18,10 +18,14 @@ use tonic_types::StatusExt;
 
 use self::tonic_service::sms::{Message, SmsClient};
 use crate::client::{Answer, Ask, ask, get};
+use crate::connections::Socket;
 use crate::site::serve_router;
 
 #[path = "../../examples/actix_service.rs"]
 mod actix_service;
+#[path = "../../examples/axum_chat.rs"]
+#[expect(dead_code, reason = "its `main`")]
+mod axum_chat;
 #[path = "../../examples/axum_service.rs"]
 #[expect(dead_code, reason = "its `main`")]
 mod axum_service;
@@ -65,6 +69,22 @@ fn serve_actix(limiter: Limiter) -> SocketAddr {
         actix_web::rt::System::new().block_on(server.run())
     });
     address.recv().unwrap()
+}
+
+/// `axum_chat`: five messages for an address, over two connections.
+#[test]
+fn b137_the_chat() {
+    // A limiter of a test ends with the request, so this is that of the process, in real time.
+    let address = serve_router(axum_chat::app());
+    let [mut one, mut other] = [(); 2].map(|()| Socket::open(address, "/chat"));
+    assert_eq!(one.times(3, "hi"), ["you said hi"; 3]);
+    assert_eq!(other.times(2, "ho"), ["you said ho"; 2]);
+    // One comes back each second, however slow the machine is.
+    let (mut answers, begun) = (one.times(40, "hi"), std::time::Instant::now());
+    answers.retain(|answer| answer == "you said hi");
+    let back = begun.elapsed().as_secs() + 6;
+    assert!(u64::try_from(answers.len()).unwrap() <= back.min(39), "{answers:?}");
+    assert!(other.times(40, "ho").contains(&"slower, please: 429".to_owned()));
 }
 
 /// The services of the tutorials, on both frameworks, with the time in the test's hands.

@@ -208,6 +208,21 @@ fn b163_on_redis() {
     }
 }
 
+/// Where Redis does not answer, the share of this instance paces in its place.
+#[test]
+fn f35_without_a_store_the_share_paces() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let limiter = Limiter::builder().redis(format!("redis://127.0.0.1:{port}")).build().unwrap();
+    let layer = RateLimitLayer::new().limit(line("f35-local"), key).wait(3 * TURN);
+    let begun = Begun::default();
+    let address = on_axum(layer.limiter(limiter), begun.clone());
+    let answers: Vec<(Answer, Instant)> = twenty(address).iter().collect();
+    let admitted = answers.iter().filter(|(answer, _)| answer.status == 200).count();
+    assert!((4..=8).contains(&admitted), "{admitted}");
+    let begun = begun.0.lock().unwrap();
+    assert!(begun[3].duration_since(begun[0]) + TURN / 4 >= 3 * TURN, "{begun:?}");
+}
+
 /// Waiting requests are counted by nobody else's clock: a hundred of them take no thread.
 #[test]
 fn who_waits_takes_no_thread() {

@@ -102,6 +102,9 @@ impl Limiter {
     ///
     /// A future that is dropped before its end may have been charged, and is not refunded: at most its own
     /// cost is gone. Calls of annotated functions and rules of a layer are.
+    ///
+    /// Of a leaky bucket it may go on after the decision's [delay](Decision::delay): the caller waits that long, or
+    /// it does not pace.
     pub async fn check(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
         self.check_all(std::slice::from_ref(check)).await
     }
