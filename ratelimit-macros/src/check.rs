@@ -391,7 +391,13 @@ impl<'a> Reader<'a> {
         let arguments: Vec<String> =
             self.scope.names.iter().map(|name| name.ident.unraw().to_string()).collect();
         let names = key::placeholder::Names { arguments: &arguments, context: &key::CONTEXT };
-        if let Some(found) = names.placeholder(&name.value()) {
+        let is_label = |found: &key::placeholder::Placeholder| {
+            // `#login` is a label, and `#phone` is not.
+            let value = name.value();
+            let written = value.get(found.at.clone()).unwrap_or_default();
+            written.starts_with(['#', '$', '?']) && !written.contains('{') && !found.is_known
+        };
+        if let Some(found) = names.placeholder(&name.value()).filter(|found| !is_label(found)) {
             let written = name.value().get(found.at.clone()).unwrap_or_default().to_owned();
             let at = found.at;
             self.errors.in_key(name, at, &name_differs(written, arg.name(), found.name));

@@ -5,8 +5,8 @@ use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::visit::Visit;
 use syn::{
-    Attribute, Expr, FnArg, Ident, Local, Pat, ReturnType, Signature, Stmt, Token, Type,
-    Visibility, braced, parse_quote, token,
+    Attribute, Expr, FnArg, GenericParam, Ident, Local, Pat, ReturnType, Signature, Stmt, Token,
+    Type, Visibility, braced, parse_quote, token,
 };
 
 use crate::body::Body;
@@ -151,6 +151,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) params: Vec<Param<'a>>,
     /// The names that the parameters bind, also inside patterns.
     pub(crate) names: Vec<Name<'a>>,
+    /// The types and constants that the function is generic over.
+    pub(crate) generics: Vec<&'a Ident>,
 }
 
 /// One parameter.
@@ -176,7 +178,13 @@ pub(crate) struct Name<'a> {
 impl<'a> Scope<'a> {
     /// `renamed`: the statements of an `#[async_trait]` body, which take patterns apart.
     fn new(sig: &'a Signature, renamed: &'a [Stmt]) -> Self {
-        let mut scope = Self { receiver: None, params: Vec::new(), names: Vec::new() };
+        let generics = sig.generics.params.iter().filter_map(|param| match param {
+            GenericParam::Type(param) => Some(&param.ident),
+            GenericParam::Const(param) => Some(&param.ident),
+            GenericParam::Lifetime(_) => None,
+        });
+        let generics = generics.collect();
+        let mut scope = Self { receiver: None, params: Vec::new(), names: Vec::new(), generics };
         for input in &sig.inputs {
             let typed = match input {
                 FnArg::Receiver(receiver) => {

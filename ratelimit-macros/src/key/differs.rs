@@ -31,8 +31,9 @@ fn any(tokens: TokenStream, scope: &Scope<'_>, in_format: bool) -> bool {
         before = match token {
             TokenTree::Ident(ident) => {
                 let word = ident.unraw().to_string();
-                let is_generic =
-                    word.len() == 1 && word.starts_with(|c: char| c.is_ascii_uppercase());
+                // One large letter: what the `impl` around is generic over is not in sight.
+                let is_generic = scope.generics.iter().any(|generic| **generic == ident)
+                    || word.len() == 1 && word.starts_with(|c: char| c.is_ascii_uppercase());
                 if is_argument(&word) || word == "self" || word == "Self" || is_generic {
                     return true;
                 }

@@ -12,6 +12,8 @@ pub(crate) struct Placeholder {
     pub(crate) at: Range<usize>,
     /// What to write outside of the text.
     pub(crate) name: String,
+    /// Whether it is the name of an argument, or of what a request has.
+    pub(crate) is_known: bool,
 }
 
 /// What a text is looked through for.
@@ -47,8 +49,11 @@ impl Names<'_> {
                 _ => None,
             };
             if let Some(len) = len {
-                let name = self.meant_by(rest.get(..len)?);
-                return Some(Placeholder { at: start..start + len, name });
+                let written = rest.get(..len)?;
+                let name = self.meant_by(written);
+                let root = root(written.trim_start_matches(['#', '$', '@']));
+                let is_known = self.is_argument(root) || self.context.contains(&root);
+                return Some(Placeholder { at: start..start + len, name, is_known });
             }
             before = Some(c);
         }
@@ -58,7 +63,7 @@ impl Names<'_> {
     /// The first word of `text` that is an argument's name, or all of it if a request has that.
     pub(crate) fn word(&self, text: &str) -> Option<Placeholder> {
         if self.context.contains(&text) && !self.is_argument(text) {
-            return Some(Placeholder { at: 0..text.len(), name: in_context(text) });
+            return Some(Placeholder { at: 0..text.len(), name: in_context(text), is_known: true });
         }
         let mut from = 0;
         while let Some(start) = text.get(from..)?.find(is_start).map(|start| from + start) {
@@ -68,7 +73,8 @@ impl Names<'_> {
             if let Some(name) = self.arguments.iter().find(|known| **known == snake_case(name)) {
                 let end = start + word(text.get(start..)?).unwrap_or(len);
                 let fields = text.get(start + len..end)?;
-                return Some(Placeholder { at: start..end, name: format!("{name}{fields}") });
+                let name = format!("{name}{fields}");
+                return Some(Placeholder { at: start..end, name, is_known: true });
             }
             from = start + len;
         }

@@ -525,7 +525,7 @@ impl Resolver<'_> {
             let name = arguments.first().map_or("phone", String::as_str);
             self.report(&(0..self.source.len()), constant(self.source.trim(), name));
         }
-        if let Some((text, Placeholder { at, name })) = found {
+        if let Some((text, Placeholder { at, name, .. })) = found {
             let start = text.start + 1;
             self.report_placeholder(&text, &(start + at.start..start + at.end), &name);
         }

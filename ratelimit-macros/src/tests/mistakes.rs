@@ -319,7 +319,9 @@ fn f29_names_in_quotes() {
     for key in right {
         compile(SEND, &[&format!("key = {key:?}, capacity = 20, refill = 5")]);
     }
-    compile(SEND, &["name = \"sms v2 #1 (50%)\", capacity = 20, refill = 5"]);
+    for name in ["sms v2 #1 (50%)", "#login", "$internal", "who?"] {
+        compile(SEND, &[&format!("name = {name:?}, capacity = 20, refill = 5")]);
+    }
 }
 
 #[test]
@@ -354,7 +356,7 @@ fn f30_keys_in_rust_that_are_the_same_for_all() {
         ],
     );
     compile(
-        "fn send<T: Kind>(&self, phone: &str) -> Result<(), Error> { Ok(()) }",
+        "fn send<T: Kind, Tenant: Kind, const SIZE: u8>(&self, phone: &str) -> Result<(), Error> { Ok(()) }",
         &[
             "key = [KEY, phone], capacity = 5, refill = 1",
             "key = format!(\"{phone}\"), capacity = 5, refill = 1",
@@ -368,6 +370,8 @@ fn f30_keys_in_rust_that_are_the_same_for_all() {
             "key = self.tenant, capacity = 5, refill = 1",
             "key = Self::NAME, capacity = 5, refill = 1",
             "key = T::NAME, capacity = 5, refill = 1",
+            "key = [KEY, SIZE], capacity = 5, refill = 1",
+            "key = Tenant::ID, capacity = 5, refill = 1",
             "key = { let p = &phone[..3]; p }, capacity = 5, refill = 1",
             "key = &phone, capacity = 5, refill = 1",
             "key = \"phone\", capacity = 5, refill = 1, group = \"'all'\"",
