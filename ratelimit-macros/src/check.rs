@@ -11,6 +11,7 @@ use crate::expand;
 use crate::flow;
 use crate::function::{Function, Scope};
 use crate::key;
+use crate::krate;
 use crate::message::messages;
 use crate::quantity::{self, Known, MAX_LOG, Number, unwrapped};
 use crate::symbol::{Algo, Arg, FIELDS, MODES, ON_ERRORS, listed, meant_by};
@@ -570,11 +571,11 @@ fn distinct(rules: &[(&Args, Rule)], new: &Rule, args: &Args, errors: &mut Error
 fn krate(args: &Args, errors: &mut Errors) -> Path {
     let given = args.get(Arg::Crate).map(|given| &given.value);
     match given.map(unwrapped) {
-        None => syn::parse_quote!(::ratelimit_kit),
+        None => krate::path(),
         Some(Expr::Path(path)) if path.qself.is_none() => path.path.clone(),
         Some(other) => {
             errors.at(other, not_a_path());
-            syn::parse_quote!(::ratelimit_kit)
+            krate::path()
         }
     }
 }

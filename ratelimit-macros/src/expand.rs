@@ -34,6 +34,7 @@ use syn::{Expr, ExprMacro, Path};
 
 use crate::check::{Limits, Rule};
 use crate::function::Function;
+use crate::krate;
 use crate::place;
 use crate::quantity::{Known, Number, unwrapped};
 use crate::stack::MARKER;
@@ -317,7 +318,8 @@ fn call_at(
     let (first, last) = ends(place);
     let function = Ident::new(function, last);
     let call = quote_spanned!(last=> __private::#function(#arguments));
-    quote_spanned!(first=> ::ratelimit_kit::#call)
+    let krate = krate::at(first, krate);
+    quote_spanned!(first=> #krate::#call)
 }
 
 /// The places of the first and of the last token. Stable Rust has no span over both; but what

@@ -14,6 +14,7 @@ mod expand;
 mod flow;
 mod function;
 mod key;
+mod krate;
 mod message;
 mod output;
 mod place;

@@ -37,6 +37,7 @@ use crate::body::{Body, Front, async_trait_block, is_plain_item, like, mentions}
 use crate::check::Limits;
 use crate::expand::{ends, local};
 use crate::function::Function;
+use crate::krate;
 use crate::output::{self, Holder};
 
 /// The function with `check` in its place, and `rules` in front of everything, if they are not in the check.
@@ -130,7 +131,7 @@ fn held(output: &TokenStream, holder: Holder, limits: &Limits, body: TokenStream
     let krate = if limits.krate_is_written {
         limits.krate.to_token_stream()
     } else {
-        quote_spanned!(first=> ::ratelimit_kit)
+        krate::at(first, &limits.krate)
     };
     let pinned = group(Delimiter::Parenthesis, future);
     let pinned = quote_spanned!(first=> #krate::__private::Box::pin #pinned);

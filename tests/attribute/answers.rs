@@ -251,6 +251,21 @@ fn on_limited_can_leave_the_function_by_itself() {
     assert_eq!([now(bailed(1)), now(bailed(1))], [Ok(2), Err(1)]);
 }
 
+/// A macro by the name of one that never comes back, which does.
+#[test]
+fn f49_a_macro_that_comes_back_stands_in_a_closure() {
+    macro_rules! bail {
+        ($value:expr) => {
+            $value + 1
+        };
+    }
+    #[rate_limit(key = "id", capacity = 1, refill = 1, limiter = LIMITER, on_limited = |_| bail!(id))]
+    fn given(id: u8) -> u8 {
+        id
+    }
+    assert_eq!([given(1), given(1)], [1, 2]);
+}
+
 mod unavailable {
     use std::future::pending;
     use std::sync::LazyLock;

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{LitStr, Path, Token, parse_quote};
+use syn::{LitStr, Path, Token};
 
 use super::ast::{self, ExprKind, Root};
 use super::{Problem, parser, problem};
@@ -51,7 +51,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Ok(input) => input,
         Err(error) => return error.to_compile_error(),
     };
-    let krate = krate.unwrap_or_else(|| parse_quote!(::ratelimit_kit));
+    let krate = krate.unwrap_or_else(crate::krate::path);
     let mut errors = Errors::new();
     let secret = quote!(#krate::__private::secret().as_deref());
     let tokens = match scope_of(&key.value(), key.span()) {
