@@ -1,12 +1,57 @@
-#![doc = include_str!("../README.md")]
+#![doc = include_str!("front_page.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// The examples of the guide are compiled.
-#[cfg(all(doctest, feature = "actix", feature = "axum", feature = "tonic"))]
-#[doc = include_str!("../docs/http.md")]
-struct Guide;
+/// The examples of the guides are compiled and run.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
 
+    #[cfg(all(feature = "metrics", feature = "testing"))]
+    #[doc = include_str!("../docs/direct.md")]
+    struct Direct;
+
+    #[cfg(all(feature = "actix", feature = "axum", feature = "tonic"))]
+    #[doc = include_str!("../docs/http.md")]
+    struct Http;
+}
+
+// One by one, and not by a glob: each says which feature it needs, on its page and in the error of rustc where
+// that is off; and what is not here is no promise.
 #[doc = include_str!("key.md")]
 pub use ratelimit_macros::key;
 #[doc = include_str!("rate_limit.md")]
 pub use ratelimit_macros::rate_limit;
-pub use ratelimit_runtime::*;
+#[doc(hidden)]
+pub use ratelimit_runtime::__private;
+#[cfg(feature = "redis")]
+#[doc(inline)]
+pub use ratelimit_runtime::Credentials;
+#[cfg(feature = "actix")]
+#[doc(inline)]
+pub use ratelimit_runtime::RateLimitMiddleware;
+#[cfg(feature = "testing")]
+#[doc(inline)]
+pub use ratelimit_runtime::testing;
+#[doc(inline)]
+pub use ratelimit_runtime::{
+    Algorithm, Check, Clock, ConfigError, Context, ContextBuilder, Decision, Degraded,
+    FromRateLimitError, InvalidCertificates, InvalidNumber, InvalidPasswordFile, InvalidUrl, Key,
+    KeyBuilder, KeyPart, KeyWriter, LimitEvent, LimitEventKind, Limiter, LimiterBuilder,
+    ManualClock, MaybeKeyPart, Mistake, Mode, OnError, Outcome, Rate, RateLimit, RateLimitError,
+    Refusal, Rule, Store, StoreError, Unavailable,
+};
+#[cfg(feature = "tower")]
+#[doc(inline)]
+pub use ratelimit_runtime::{
+    ClientIp, ErrorBody, ErrorResponses, Fields, LayerRule, RateLimitFuture, RateLimitLayer,
+    RateLimitService, RefusalBody, RequestInfo,
+};
+
+/// The store in this process, and what a store of your own needs.
+pub mod store {
+    #[doc(inline)]
+    pub use ratelimit_runtime::algo::{Answer, Instant};
+    #[doc(inline)]
+    pub use ratelimit_runtime::store::{Answers, BoxFuture, Charged, Charges, Embedded, Store};
+}

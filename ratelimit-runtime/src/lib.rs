@@ -4,6 +4,8 @@
 //! The arrows run one way. [`algo`] is arithmetic and knows no store, clock or runtime; a [`Store`]
 //! decides lists of [`Check`]s and knows no policy; the [`Limiter`] joins them.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // There neither a clock nor a thread is to be had, and all of it would panic at the first call.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 compile_error!(

@@ -11,10 +11,10 @@ use std::thread;
 use std::time::Duration;
 
 use fastrand::Rng;
-use ratelimit_kit::algo::Resolution;
 use ratelimit_kit::{
     Check, Clock, Decision, Limiter, ManualClock, Mistake, Mode, Outcome, RateLimitError, Rule,
 };
+use ratelimit_runtime::algo::Resolution;
 use test_support::{Flavor, Server};
 
 use self::random::Change;

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use fastrand::Rng;
-use ratelimit_kit::algo::Instant;
 use ratelimit_kit::{Algorithm, Rate};
+use ratelimit_runtime::algo::Instant;
 use redis::cmd;
 use test_support::{Flavor, Server};
 

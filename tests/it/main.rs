@@ -35,6 +35,7 @@ mod denials;
 mod direct;
 mod events;
 mod figures;
+mod front_page;
 mod give_back;
 mod leaving;
 mod limits;

@@ -7,7 +7,7 @@ use crate::error::RateLimitError;
 use crate::reject::{FromRateLimitError, NoAnswer, OrLimited};
 
 /// 429 with `Retry-After`, 503, 400 or 500, each with a problem document, or with what the
-/// [layer](crate::RateLimitLayer::answers) says.
+/// [layer](crate::RateLimitLayer::error_responses) says.
 impl IntoResponse for RateLimitError {
     fn into_response(self) -> Response {
         self.http_response().map(Body::from)

@@ -127,6 +127,7 @@ impl<'a> Check<'a> {
     }
 
     /// The numbers in force, compiled for a store's resolution.
+    #[doc(hidden)]
     pub fn plan(&self, resolution: Resolution) -> Result<Plan, ConfigError> {
         let plan = match (self.numbers, resolution) {
             (Some(numbers), _) => Plan::new(numbers, resolution),

@@ -4,7 +4,7 @@ mod embedded;
 #[cfg(test)]
 pub(crate) mod late;
 #[cfg(feature = "redis")]
-pub mod redis;
+pub(crate) mod redis;
 
 use std::fmt;
 use std::future::Future;

@@ -197,7 +197,7 @@ impl RateLimitLayer {
     }
 
     /// Which header fields tell what is left; else [`Fields::Draft11`]. None for none. Rules can be
-    /// [kept out](Rule::hide_fields) of all of them.
+    /// [kept out](crate::Rule::hide_fields) of all of them.
     pub fn fields(self, fields: impl IntoIterator<Item = Fields>) -> Self {
         self.with(|settings| settings.fields = fields.into_iter().collect())
     }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ratelimit_kit::algo::{self, Answer, LeakyState, Plan, Resolution, TokenState};
 use ratelimit_kit::{Check, Outcome};
+use ratelimit_runtime::algo::{self, Answer, LeakyState, Plan, Resolution, TokenState};
 
 /// A bucket of one resolution.
 #[derive(Debug)]

@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use ratelimit_kit::algo::{
-    Flow, Instant, LeakyBucket, MAX_COUNT, Plan, Resolution, SlidingCounter, TokenBucket,
-};
 use ratelimit_kit::{Algorithm, Check, Clock, Limiter, ManualClock, Outcome, Rule};
 use ratelimit_lua::Script;
+use ratelimit_runtime::algo::{
+    Flow, Instant, LeakyBucket, MAX_COUNT, Plan, Resolution, SlidingCounter, TokenBucket,
+};
 use redis::{Connection, FromRedisValue, cmd};
 use test_support::{Server, unique};
 

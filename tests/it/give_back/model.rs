@@ -1,6 +1,6 @@
 //! The charges that stand, and what the arithmetic makes of them.
 
-use ratelimit_kit::algo::{Arithmetic, Instant, Plan, Verdict};
+use ratelimit_runtime::algo::{Arithmetic, Instant, Plan, Verdict};
 
 /// A key on which the charges that were given back have never been made.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The same key as the embedded store would have it, on the clock of Redis.
 
-use ratelimit_kit::algo::{
+use ratelimit_runtime::algo::{
     self, Answer, Arithmetic, Charge, CounterState, FixedWindow, Instant, LeakyBucket, LeakyState,
     LogState, Plan, Refund, SlidingCounter, SlidingLog, TokenBucket, TokenState, WindowState,
 };

@@ -9,7 +9,7 @@ use crate::key::{KeyPart, KeyWriter};
 use crate::reject::{FromRateLimitError, NoAnswer, OrLimited};
 
 /// 429 with `Retry-After`, 503, 400 or 500, each with a problem document, or with what the
-/// [middleware](crate::RateLimitLayer::answers) says.
+/// [middleware](crate::RateLimitLayer::error_responses) says.
 impl ResponseError for RateLimitError {
     fn status_code(&self) -> StatusCode {
         StatusCode::from_u16(self.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)

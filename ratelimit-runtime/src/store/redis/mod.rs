@@ -52,7 +52,7 @@ use crate::process::PerProcess;
 use crate::rule::Check;
 
 /// Decides in Redis: by one script call, or on a cluster by one for each slot.
-pub struct Redis {
+pub(crate) struct Redis {
     source: Source,
     /// The child of a fork connects anew: the connections are the parent's.
     servers: PerProcess<Arc<Servers>>,
