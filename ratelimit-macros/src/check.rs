@@ -430,7 +430,8 @@ impl<'a> Reader<'a> {
     fn expression(&mut self, arg: Arg) -> Option<Expr> {
         let given = self.args.get(arg)?;
         if let Some(text) = text(&given.value) {
-            self.errors.at(text, quantity::rust_expected(arg.name(), text));
+            let is_bound = |word: &str| binds(self.scope, word);
+            self.errors.at(text, quantity::rust_expected(arg.name(), text, &is_bound));
             return None;
         }
         if let Expr::Closure(_) = unwrapped(&given.value) {

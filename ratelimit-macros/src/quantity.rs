@@ -235,9 +235,13 @@ fn text_as_count(arg: &str, text: &LitStr) -> Message {
 }
 
 /// What to say about a text where an expression stands.
-pub(crate) fn rust_expected(arg: &str, text: &LitStr) -> Message {
+pub(crate) fn rust_expected(arg: &str, text: &LitStr, is_bound: &dyn Fn(&str) -> bool) -> Message {
     let value = text.value();
     match syn::parse_str::<Expr>(&value) {
+        Ok(Expr::Path(_)) if is_bound(&value) => rust_in_quotes(arg, value.trim()),
+        Ok(Expr::Lit(literal)) if matches!(literal.lit, Lit::Bool(_)) => {
+            rust_in_quotes(arg, value.trim())
+        }
         Ok(Expr::Path(_) | Expr::Lit(_)) | Err(_) => text_for_rust(arg),
         Ok(_) => rust_in_quotes(arg, value.trim()),
     }

@@ -15,7 +15,8 @@ use crate::words::snake_case;
 
 messages! {
     unknown_name(name, there) = "unknown argument `{name}` in the key; arguments: {there}";
-    unknown_name_instead(name, instead) = "unknown argument `{name}` in the key: {instead}";
+    unknown_name_instead(name, there, instead) =
+        "unknown argument `{name}` in the key; arguments: {there}; {instead}";
     unknown_name_alone(name, there) =
         "unknown argument `{name}` in the key; arguments: {there}; text is written `'{name}'`, and \
          the rule's name is `name = \"{name}\"`";
@@ -426,7 +427,10 @@ impl Resolver<'_> {
         let field =
             field.and_then(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next());
         let snake = snake_case(name);
-        let near = || symbol::nearest(&snake, names.iter().map(String::as_str));
+        let near = || {
+            let same = names.iter().find(|known| snake_case(known) == snake).map(String::as_str);
+            same.or_else(|| symbol::nearest(&snake, names.iter().map(String::as_str)))
+        };
         let message = if name == "args" {
             argument_number_missing()
         } else if let Some(index) = numbered(name) {
@@ -434,9 +438,12 @@ impl Resolver<'_> {
         } else if let Some(suggestion) = near() {
             unknown_name_suggestion(name, suggestion, there)
         } else if let Some(instead) = foreign::name(name, field) {
-            unknown_name_instead(name, instead)
+            unknown_name_instead(name, there, instead)
         } else if is_constant(name) {
-            unknown_name_instead(name, constant_instead(name, names.first()))
+            unknown_name_instead(name, there, constant_instead(name, names.first()))
+        } else if let Some(owner) = self.owner().filter(|_| !["_", "Self"].contains(&name)) {
+            let instead = format!("a field is `{owner}.{name}`, and text is written `'{name}'`");
+            unknown_name_instead(name, there, instead)
         } else if self.source.trim().trim_start_matches('#') == name {
             unknown_name_alone(name, there)
         } else {
@@ -444,6 +451,16 @@ impl Resolver<'_> {
         };
         self.report(at, message);
         None
+    }
+
+    /// What a name alone may be a field of: `self`, or the one thing that an extractor holds.
+    fn owner(&self) -> Option<String> {
+        if self.scope.receiver.is_some() {
+            return Some("self".to_owned());
+        }
+        let [name] = &self.scope.names[..] else { return None };
+        let param = self.scope.params.get(name.param)?;
+        (!matches!(param.pat, syn::Pat::Ident(_))).then(|| as_written(name))
     }
 
     fn find(&self, name: &str) -> Option<&Ident> {

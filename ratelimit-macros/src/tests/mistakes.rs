@@ -575,3 +575,29 @@ fn habits_in_keys_that_gave_two_errors_or_none() {
         ],
     );
 }
+
+#[test]
+fn what_else_a_name_can_be() {
+    hold_keys(
+        "fn send(&self, phone: &str) -> Result<(), Error> { Ok(()) }",
+        &[
+            ("tenant", "arguments: `self`, `phone`; did you mean `@tenant"),
+            ("shard", "a field is `self.shard`, and text is written `'shard'`"),
+        ],
+    );
+    hold_keys(
+        "async fn send(Json(req): Json<Req>) -> Result<(), Error> { Ok(()) }",
+        &[("phone", "a field is `req.phone`")],
+    );
+    hold_keys(
+        "fn send(userId: u64) -> Result<(), Error> { Ok(()) }",
+        &[("user_id", "did you mean `userId`?")],
+    );
+    hold(
+        "fn send(vip: bool) -> Result<(), Error> { Ok(()) }",
+        &[
+            ("when = \"vip\", capacity = 5, refill = 1", "write `when = vip`"),
+            ("when = \"true\", capacity = 5, refill = 1", "write `when = true`"),
+        ],
+    );
+}
