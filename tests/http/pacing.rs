@@ -208,6 +208,46 @@ fn b163_on_redis() {
     }
 }
 
+/// Who closes the connection while it waits has its place in Redis refunded, and starts no handler.
+#[test]
+fn b163_who_leaves_the_line_on_redis() {
+    for (framework, serve) in [("axum", on_axum as Serve), ("actix", on_actix)] {
+        let limiter = Limiter::builder().redis(Server::shared(Flavor::Installed).url());
+        let limiter = limiter.deadline(Duration::from_secs(5)).build().unwrap();
+        limiter.ready_blocking().unwrap();
+        let slow = Algorithm::LeakyBucket { capacity: 20, leak: Rate::per_second(1) };
+        let rule = Rule::named(unique("b163-leaving"), slow);
+        let begun = Begun::default();
+        let layer = RateLimitLayer::new().limit(rule.clone(), key).wait(20 * TURN);
+        let address = serve(layer.limiter(limiter.clone()), begun.clone());
+        let mut clients = Vec::new();
+        for _ in 0..3 {
+            let mut client = TcpStream::connect(address).unwrap();
+            write!(client, "GET / HTTP/1.1\r\nhost: x\r\nx-key: b\r\n\r\n").unwrap();
+            clients.push(client);
+            // In this order.
+            thread::sleep(TURN / 2);
+        }
+        let free = || {
+            let looked = pollster::block_on(limiter.peek(&Check::new(&rule, "b").with_cost(0)));
+            looked.unwrap().outcomes()[0].remaining()
+        };
+        let before = free();
+        clients.remove(1).shutdown(Shutdown::Both).unwrap();
+        wait_until("a refund", || free() > before);
+        for mut client in clients {
+            let mut answer = [0; 12];
+            client.read_exact(&mut answer).unwrap();
+            assert_eq!(&answer, b"HTTP/1.1 200", "{framework}");
+        }
+        let begun = begun.0.lock().unwrap();
+        assert_eq!(begun.len(), 2, "{framework}");
+        // It starts when it was told to.
+        let third = begun[1].duration_since(begun[0]);
+        assert!(third + TURN / 4 >= Duration::from_secs(2), "{framework}: {third:?}");
+    }
+}
+
 /// Where Redis does not answer, the share of this instance paces in its place.
 #[test]
 fn f35_without_a_store_the_share_paces() {

@@ -11,6 +11,7 @@ use ratelimit_kit::{
     Algorithm, Clock, ErrorBody, ErrorResponses, Limiter, ManualClock, RateLimitError,
     RateLimitLayer, Rule, rate_limit,
 };
+use tonic_types::StatusExt as _;
 use tower::ServiceExt as _;
 
 use crate::client::get;
@@ -210,4 +211,27 @@ fn b156_the_errors_own_wait_is_exact() {
         seen.insert(told);
     }
     assert!(seen.len() > 10, "{seen:?}");
+}
+
+/// gRPC says more than whole seconds.
+#[test]
+fn b156_over_grpc() {
+    #[rate_limit(name = "b156-grpc", algo = fixed_window, limit = 1, window = "1h", limiter = limiter)]
+    fn limited(limiter: &Limiter) -> Result<(), tonic::Status> {
+        Ok(())
+    }
+    let limiter = limiter();
+    let handler = async move || match limited(&limiter) {
+        Ok(()) => "admitted".to_owned(),
+        Err(status) => {
+            let wait = status.get_details_retry_info().unwrap().retry_delay.unwrap();
+            wait.as_millis().to_string()
+        }
+    };
+    let layer = RateLimitLayer::new().spread_waits(50);
+    let address = serve_router(Router::new().route("/", route(handler)).layer(layer));
+    assert_eq!(get("/").to(address).body, "admitted");
+    let told: BTreeSet<u64> = (0..20).map(|_| get("/").to(address).body.parse().unwrap()).collect();
+    assert!(told.len() > 10, "{told:?}");
+    assert!(told.iter().all(|ms| (3_600_000..=5_400_000).contains(ms)), "{told:?}");
 }

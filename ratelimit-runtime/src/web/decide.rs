@@ -138,6 +138,39 @@ mod tests {
         assert!(fourth.as_mut().poll(&mut task).is_ready());
     }
 
+    /// The same where the store had to be asked for the place.
+    #[test]
+    fn b163_who_leaves_the_line_after_the_stores_answer_is_refunded() {
+        let store = Late::new();
+        let limiter = Limiter::builder().store(store.clone()).deadline(Duration::from_mins(1));
+        let layer = RateLimitLayer::new()
+            .limiter(limiter.build().unwrap())
+            .limit(line(), |_| "key".into())
+            .wait(Duration::from_secs(2));
+        let rule = line();
+        let left = || {
+            let check = [Check::new(&rule, "key").with_cost(0)];
+            let answers = crate::store::Store::decide_now(&*store.store, &check);
+            answers.unwrap().unwrap()[0].remaining
+        };
+        let context = Context::builder().build();
+        let mut task = Task::from_waker(Waker::noop());
+        let mut enter = || {
+            let mut decision = Box::pin(layer.settings.decide(&context));
+            assert!(decision.as_mut().poll(&mut task).is_pending());
+            store.answer();
+            let is_in_line = decision.as_mut().poll(&mut task).is_pending();
+            (decision, is_in_line)
+        };
+        let (first, waits) = enter();
+        assert!(!waits);
+        drop(first);
+        let (second, waits) = enter();
+        assert!(waits && left() == 3, "{} left", left());
+        drop(second);
+        assert_eq!(left(), 4);
+    }
+
     #[test]
     fn without_a_wait_a_line_does_not_pace() {
         let clock = ManualClock::new();

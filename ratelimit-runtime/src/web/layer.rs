@@ -15,6 +15,8 @@ use crate::context::{Context, ContextBuilder};
 use crate::error::RateLimitError;
 use crate::key::Key;
 use crate::limiter::Limiter;
+#[cfg(doc)]
+use crate::rule::Rule;
 
 /// For layers that do not say how the client is found.
 static OF_PEER: LazyLock<ClientIp> = LazyLock::new(ClientIp::of_peer);
