@@ -19,6 +19,7 @@ mod message;
 mod output;
 mod place;
 mod quantity;
+mod scan;
 mod show;
 mod stack;
 mod symbol;

@@ -4,15 +4,13 @@
 //! at every call. There are no fractions: `"1/2s"` says exactly what `0.5` only approaches.
 
 use std::fmt;
-use std::ops::Range;
 
 use syn::{Expr, Lit, LitFloat, LitInt, LitStr, Member, UnOp};
 
 use crate::arithmetic::{self, gcd};
-use crate::error::{error, error_at, key_error};
+use crate::error::{error, error_at};
 use crate::message::{Message, messages};
-use crate::symbol::{listed, nearest};
-use crate::words;
+use crate::scan::{Digits, MICROS_PER_SECOND, Scan, in_units, unit, unit_missing};
 
 messages! {
     zero(arg) = "`{arg}` is 0, and must be at least 1";
@@ -44,16 +42,6 @@ messages! {
     not_a_duration(arg) =
         "`{arg}` takes a duration: `60` is seconds, or write one like `\"250ms\"` or `\"1h\"`";
     quotes_missing(quantity) = "a number with a unit needs quotes: write `\"{quantity}\"`";
-    unit_missing(instead) = "a unit is missing here: write `{instead}`";
-    unknown_unit(unit, units) = "unknown unit `{unit}`: there are {units}";
-    unknown_unit_like(unit, near, units) =
-        "unknown unit `{unit}`, did you mean `{near}`? there are {units}";
-    unknown_unit_instead(unit, instead) = "unknown unit `{unit}`: {instead}";
-    negative_quantity() = "a rate or a duration cannot be negative";
-    fraction_in_text() = "there are no fractions here: write a smaller unit, like `\"1500ms\"` for \
-         1.5s, or a longer period, like `\"1/2s\"` for half a permit a second";
-    number_too_large() = "the number is too large";
-    one_unit() = "one number and one unit are enough: write `\"90min\"` for 1h30min";
 }
 
 /// 2^53 - 1: the largest number that Lua scripts count with.
@@ -64,32 +52,6 @@ const MAX_MICROS: u64 = 1 << 52;
 pub(crate) const MAX_LOG: u64 = 1_000_000;
 /// A sliding counter has at most so many parts.
 const MAX_PARTS: u64 = 100;
-const MICROS_PER_SECOND: u64 = 1_000_000;
-
-/// The units, each with its microseconds. The first name of a length is the one that is listed.
-const UNITS: &[(&str, u64)] = &[
-    ("us", 1),
-    ("ms", 1_000),
-    ("s", MICROS_PER_SECOND),
-    ("min", 60 * MICROS_PER_SECOND),
-    ("h", 3_600 * MICROS_PER_SECOND),
-    ("d", 86_400 * MICROS_PER_SECOND),
-];
-
-/// Other spellings of the units.
-const SPELLINGS: &[(&str, &str)] = &[
-    ("µs", "us"),
-    ("μs", "us"),
-    ("sec", "s"),
-    ("second", "s"),
-    ("seconds", "s"),
-    ("minute", "min"),
-    ("minutes", "min"),
-    ("hour", "h"),
-    ("hours", "h"),
-    ("day", "d"),
-    ("days", "d"),
-];
 
 /// What a number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,12 +100,6 @@ impl fmt::Display for Known {
             }
         }
     }
-}
-
-/// In the longest unit that leaves no rest.
-fn in_units(micros: u64) -> (u64, &'static str) {
-    let fits = |(_, unit): &&(&str, u64)| micros > 0 && micros.is_multiple_of(*unit);
-    UNITS.iter().rev().find(fits).map_or((micros, "us"), |(name, unit)| (micros / unit, *name))
 }
 
 /// Reads the value of the argument `arg` as a quantity. `is_bound` tells the function's arguments
@@ -490,121 +446,4 @@ fn read_duration(arg: &str, text: &LitStr) -> syn::Result<Known> {
 /// `times` of a unit; `None` when that is too long.
 fn micros(times: u64, unit: u64) -> Option<u64> {
     times.checked_mul(unit).filter(|micros| *micros <= MAX_MICROS)
-}
-
-/// The microseconds of a unit.
-fn unit(name: &str) -> Option<u64> {
-    let spelled = SPELLINGS.iter().find(|(other, _)| *other == name);
-    let name = spelled.map_or(name, |(_, name)| name);
-    UNITS.iter().find(|(known, _)| *known == name).map(|(_, micros)| *micros)
-}
-
-/// Digits in a quantity, and where they stand in its text.
-#[derive(Clone)]
-struct Digits {
-    value: u64,
-    at: Range<usize>,
-}
-
-/// A unit in a quantity, and where it stands in its text.
-struct Unit {
-    micros: u64,
-    at: Range<usize>,
-}
-
-/// Reads a quantity from left to right.
-struct Scan<'a> {
-    literal: &'a LitStr,
-    text: &'a str,
-    pos: usize,
-}
-
-impl<'a> Scan<'a> {
-    const fn new(literal: &'a LitStr, text: &'a str) -> Self {
-        Self { literal, text, pos: 0 }
-    }
-
-    fn error(&self, at: Range<usize>, message: &Message) -> syn::Error {
-        key_error(self.literal, at, message)
-    }
-
-    fn rest(&self) -> &'a str {
-        self.text.get(self.pos..).unwrap_or_default()
-    }
-
-    fn blanks(&mut self) {
-        self.take(char::is_whitespace);
-    }
-
-    fn take(&mut self, matches: impl Fn(char) -> bool) -> Range<usize> {
-        let start = self.pos;
-        let rest = self.rest();
-        self.pos += rest.find(|c| !matches(c)).unwrap_or(rest.len());
-        start..self.pos
-    }
-
-    fn slash(&mut self) -> bool {
-        self.blanks();
-        let found = self.rest().starts_with('/');
-        self.pos += usize::from(found);
-        found
-    }
-
-    /// A whole number, if there is one.
-    fn number(&mut self) -> syn::Result<Option<Digits>> {
-        self.blanks();
-        if self.rest().starts_with('-') {
-            return Err(self.error(self.pos..self.pos + 1, &negative_quantity()));
-        }
-        let at = self.take(|c| c.is_ascii_digit() || c == '_');
-        if at.is_empty() {
-            return Ok(None);
-        }
-        if self.rest().starts_with('.') {
-            let _ = self.take(|c| c.is_ascii_digit() || c == '.');
-            return Err(self.error(at.start..self.pos, &fraction_in_text()));
-        }
-        let digits = self.text.get(at.clone()).unwrap_or_default().replace('_', "");
-        match digits.parse() {
-            Ok(value) => Ok(Some(Digits { value, at })),
-            Err(_) => Err(self.error(at, &number_too_large())),
-        }
-    }
-
-    /// A unit; `instead` is what to write when there is none.
-    fn unit(&mut self, instead: impl Fn() -> String) -> syn::Result<Unit> {
-        self.blanks();
-        let at = self.take(char::is_alphabetic);
-        let name = self.text.get(at.clone()).unwrap_or_default();
-        if name.is_empty() {
-            return Err(error(self.literal.span(), unit_missing(instead())));
-        }
-        unit(name).map(|micros| Unit { micros, at: at.clone() }).ok_or_else(|| {
-            let names = || UNITS.iter().map(|(name, _)| *name);
-            let lower = name.to_lowercase();
-            let near = if unit(&lower).is_some() {
-                Some(lower.as_str())
-            } else {
-                let spellings = SPELLINGS.iter().map(|(name, _)| *name);
-                nearest(&lower, names().chain(spellings)).filter(|_| lower.len() > 2)
-            };
-            let message = match (words::unit(name), near) {
-                (Some(("", instead)), _) => unknown_unit_instead(name, instead),
-                (Some((near, _)), _) | (None, Some(near)) => {
-                    unknown_unit_like(name, near, listed(names(), "and"))
-                }
-                (None, None) => unknown_unit(name, listed(names(), "and")),
-            };
-            self.error(at, &message)
-        })
-    }
-
-    /// Nothing may follow.
-    fn end(&mut self) -> syn::Result<()> {
-        self.blanks();
-        if self.rest().is_empty() {
-            return Ok(());
-        }
-        Err(self.error(self.pos..self.text.len(), &one_unit()))
-    }
 }

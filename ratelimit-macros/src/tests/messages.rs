@@ -11,6 +11,7 @@ const MESSAGES: &[(&str, &[(&str, &str)])] = &[
     ("flow", crate::flow::ALL),
     ("function", crate::function::ALL),
     ("quantity", crate::quantity::ALL),
+    ("scan", crate::scan::ALL),
     ("stack", crate::stack::ALL),
 ];
 
