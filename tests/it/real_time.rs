@@ -97,11 +97,7 @@ pub(crate) struct Schedule {
 
 /// Makes a run of calls at planned times, again if one of them was late.
 pub(crate) fn on_schedule(run: impl Fn(&mut Schedule) -> Result<(), Late>) {
-    on_schedule_at(Place::server(), run);
-}
-
-/// The same on any servers.
-pub(crate) fn on_schedule_at(place: Place<'_>, run: impl Fn(&mut Schedule) -> Result<(), Late>) {
+    let place = Place::server();
     for _ in 0..ATTEMPTS {
         let _quiet = machine::quiet();
         let limiter = place.limiter().prefix(unique("it")).build().unwrap();

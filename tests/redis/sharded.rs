@@ -4,7 +4,7 @@
 use ratelimit_kit::{Check, Decision, Limiter, RateLimitError, Rule};
 use test_support::{Flavor, Reply, Server, Stub, unique};
 
-use crate::calls::{block_on, on, window};
+use crate::calls::{Told, block_on, call, on, window};
 use crate::wait::{secs, until};
 
 /// Two users who may not ask about the cluster; one may not even ask what the server is.
@@ -95,6 +95,24 @@ fn a_group_is_one_slot_for_every_instance_and_a_reset_finds_its_key() {
         block_on(limiter(&server, user, &prefix).reset(&checks[0])).unwrap();
         assert_eq!(grouped(&second, 2), [(true, 9), (true, 7)], "{user}");
     }
+}
+
+/// A node that has a part of the slots only is one of a cluster whose others can be found: it is not asked
+/// twice, and its error says how all of them are reached.
+#[test]
+fn a_node_with_a_part_of_the_slots_names_the_way_to_all_of_them() {
+    let node = Stub::start(|words| match words[0].as_slice() {
+        b"EVALSHA" => Reply::error("MOVED 1 127.0.0.1:1"),
+        _ => Reply::Usual,
+    });
+    let limiter = on(node.url()).build().unwrap();
+    let says = "another node of this cluster has the key; redis+cluster:// reaches all of them";
+    let of_ready = block_on(limiter.ready()).unwrap_err().to_string();
+    assert!(of_ready.ends_with(says), "{of_ready}");
+    let asked = node.calls("EVALSHA").len();
+    let Told::Failed(of_call) = call(&limiter, &window(5), "key") else { panic!("decided") };
+    assert!(of_call.to_string().ends_with(says), "{of_call}");
+    assert_eq!(node.calls("EVALSHA").len(), asked + 1);
 }
 
 /// Texts name no way that leads nowhere.
