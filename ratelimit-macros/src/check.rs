@@ -1,15 +1,16 @@
 //! What the arguments mean together. Whatever passes here can be expanded.
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Path, Type};
+use syn::{Expr, Ident, LitStr, Path, Type};
 
 use crate::args::{Args, Given, last_word, text};
 use crate::error::{Errors, error_at};
 use crate::expand;
 use crate::flow;
 use crate::function::{Function, Scope};
+use crate::handler;
 use crate::key;
 use crate::krate;
 use crate::message::messages;
@@ -40,12 +41,6 @@ messages! {
     no_name(arg) = "`{arg}` is empty: write one, or leave it out";
     long_name(arg) = "`{arg}` can be 128 bytes at most";
     not_a_path() = "`crate` takes the path of the crate, like `crate = ::my_limits`";
-    not_a_handler(arg) = "a closure in `{arg}` takes one argument, the error: write `|error| ..`";
-    nothing_returned(arg) =
-        "the function does not return `()`: write a value of its type, as in `{arg} = Err(..)`";
-    function_not_called(name, arg) =
-        "`{name}` is a function here: call it with what it takes, such as the error, \
-         `{arg} = |error| {name}(error)`";
     wait_without_line() =
         "`wait` waits in the line of a leaky bucket, and no rule here has one: \
          write `algo = leaky_bucket`, or remove `wait`";
@@ -346,7 +341,7 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self, given: &'a Given, quantity: quantity::Quantity) -> Option<Number> {
-        let is_bound = |word: &str| binds(self.scope, word);
+        let is_bound = |word: &str| self.scope.binds(word);
         let number = quantity::read(given.arg.name(), quantity, &given.value, &is_bound);
         self.checked(given, number)
     }
@@ -367,7 +362,7 @@ impl<'a> Reader<'a> {
 
     fn cost(&mut self, numbers: &[(Arg, Number)]) -> Option<Number> {
         let given = self.args.get(Arg::Cost)?;
-        let is_bound = |word: &str| binds(self.scope, word);
+        let is_bound = |word: &str| self.scope.binds(word);
         let cost = self.checked(given, quantity::read_cost(&given.value, &is_bound))?;
         if let Number::Known(Known::Count(cost)) = cost {
             for (arg, number) in numbers {
@@ -430,7 +425,7 @@ impl<'a> Reader<'a> {
     fn expression(&mut self, arg: Arg) -> Option<Expr> {
         let given = self.args.get(arg)?;
         if let Some(text) = text(&given.value) {
-            let is_bound = |word: &str| binds(self.scope, word);
+            let is_bound = |word: &str| self.scope.binds(word);
             self.errors.at(text, quantity::rust_expected(arg.name(), text, &is_bound));
             return None;
         }
@@ -442,46 +437,8 @@ impl<'a> Reader<'a> {
         Some(given.value.clone())
     }
 
-    /// What is returned instead of the body's value: it may do whatever the body may.
     fn handler(&mut self, arg: Arg, function: &Function) -> Option<Expr> {
-        let given = self.args.get(arg)?;
-        match unwrapped(&given.value) {
-            Expr::Lit(ExprLit { lit: Lit::Str(name), .. })
-                if !returns_text(function) && syn::parse_str::<Ident>(&name.value()).is_ok() =>
-            {
-                self.errors.at(name, function_not_called(name.value(), arg.name()));
-                None
-            }
-            Expr::Tuple(tuple) if tuple.elems.is_empty() && returns_generic(function) => {
-                self.errors.at(tuple, nothing_returned(arg.name()));
-                None
-            }
-            Expr::Path(path) if self.is_function(path, function) => {
-                let name = path.to_token_stream().to_string().replace(' ', "");
-                self.errors.at(path, function_not_called(name, arg.name()));
-                None
-            }
-            Expr::Closure(closure) if closure.inputs.len() != 1 => {
-                let (begin, end) = (&closure.inputs_begin, &closure.inputs_end);
-                let parameters = &closure.inputs;
-                self.errors.at(quote!(#begin #parameters #end), not_a_handler(arg.name()));
-                None
-            }
-            _ => Some(given.value.clone()),
-        }
-    }
-
-    /// Whether a value is the name of a function: it is in small letters, and no argument.
-    fn is_function(&self, path: &ExprPath, function: &Function) -> bool {
-        let Some(last) = path.path.segments.last() else { return false };
-        let is_small = last.ident.unraw().to_string().starts_with(|c: char| c.is_lowercase());
-        let is_bound = path
-            .path
-            .get_ident()
-            .is_some_and(|name| name == "self" || binds(self.scope, &name.to_string()));
-        let may_be_returned =
-            matches!(function.returned(), Some(Type::FnPtr(_) | Type::ImplTrait(_)));
-        is_small && !is_bound && !may_be_returned
+        handler::read(self.args.get(arg)?, self.scope, function, self.errors)
     }
 
     fn one_of(
@@ -541,11 +498,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a word is an argument of the function.
-fn binds(scope: &Scope<'_>, word: &str) -> bool {
-    scope.names.iter().any(|name| name.ident == word)
-}
-
 /// A rule that stands on the function twice would be charged twice, and two that differ could not
 /// be told apart by one name.
 fn distinct(rules: &[(&Args, Rule)], new: &Rule, args: &Args, errors: &mut Errors) {
@@ -578,28 +530,6 @@ fn krate(args: &Args, errors: &mut Errors) -> Path {
             errors.at(other, not_a_path());
             krate::path()
         }
-    }
-}
-
-/// Whether the function returns `Result<..>` or the like, which no alias of `()` is.
-fn returns_generic(function: &Function) -> bool {
-    match function.returned() {
-        Some(Type::Path(path)) => {
-            path.path.segments.last().is_some_and(|last| !last.arguments.is_none())
-        }
-        _ => false,
-    }
-}
-
-/// Whether the function returns text, for which a literal can stand.
-fn returns_text(function: &Function) -> bool {
-    match function.returned() {
-        Some(Type::Reference(_) | Type::ImplTrait(_)) => true,
-        Some(Type::Path(path)) => {
-            let last = path.path.segments.last();
-            last.is_none_or(|last| last.ident != "Result" && last.ident != "Option")
-        }
-        _ => false,
     }
 }
 

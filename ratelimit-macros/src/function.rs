@@ -176,6 +176,11 @@ pub(crate) struct Name<'a> {
 }
 
 impl<'a> Scope<'a> {
+    /// Whether a word is an argument of the function.
+    pub(crate) fn binds(&self, word: &str) -> bool {
+        self.names.iter().any(|name| name.ident == word)
+    }
+
     /// `renamed`: the statements of an `#[async_trait]` body, which take patterns apart.
     fn new(sig: &'a Signature, renamed: &'a [Stmt]) -> Self {
         let generics = sig.generics.params.iter().filter_map(|param| match param {

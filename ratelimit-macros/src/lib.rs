@@ -13,6 +13,7 @@ mod error;
 mod expand;
 mod flow;
 mod function;
+mod handler;
 mod key;
 mod krate;
 mod message;

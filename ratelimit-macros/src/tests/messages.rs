@@ -10,6 +10,7 @@ const MESSAGES: &[(&str, &[(&str, &str)])] = &[
     ("check", crate::check::ALL),
     ("flow", crate::flow::ALL),
     ("function", crate::function::ALL),
+    ("handler", crate::handler::ALL),
     ("quantity", crate::quantity::ALL),
     ("scan", crate::scan::ALL),
     ("stack", crate::stack::ALL),
