@@ -100,10 +100,10 @@ macro_rules! shape {
             use super::*;
 
             struct Bare;
-            struct Limited;
+            pub(crate) struct Limited;
 
             #[async_trait]
-            trait Shape {
+            pub(crate) trait Shape {
                 async fn f(&self, a: Noisy, b: Noisy, key: Noisy, c: Noisy, d: Noisy) -> Result<(), Error>;
             }
 
@@ -295,6 +295,8 @@ shape! {
     }
 }
 
+future!(a_box_that_is_not_pinned_is_a_future, a_box_that_is_not_pinned::limited::f);
+
 shape! {
     @method method, |call| refused(call), key.name(),
     fn f(&self, a: Noisy, mut b: Noisy, key: Noisy, _c: Noisy, _: Noisy) -> Result<(), Error> {
@@ -337,6 +339,19 @@ shape! {
         a.touch();
         Ok(())
     }
+}
+
+future!(async_trait_method_is_a_future, of_async_trait);
+
+fn of_async_trait(
+    a: Noisy,
+    b: Noisy,
+    key: Noisy,
+    c: Noisy,
+    d: Noisy,
+) -> impl Future<Output = Result<(), Error>> + Send {
+    use async_trait_method::{Limited, Shape};
+    Limited.f(a, b, key, c, d)
 }
 
 shape! {
@@ -411,6 +426,41 @@ mod responses {
                 a.touch();
                 "done"
             }
+        }
+    }
+}
+
+#[cfg(feature = "actix")]
+mod responders {
+    use actix_web::Responder;
+    use actix_web::http::StatusCode;
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn is_429(response: impl Responder) -> bool {
+        let request = TestRequest::default().to_http_request();
+        response.respond_to(&request).status() == StatusCode::TOO_MANY_REQUESTS
+    }
+
+    shape! {
+        impl_responder, |call| is_429(call), key.name(),
+        fn f(_c: Noisy, _: Noisy, a: Noisy, mut b: Noisy, key: Noisy) -> impl Responder {
+            log("body");
+            a.touch();
+            b.change();
+            "done"
+        }
+    }
+
+    shape! {
+        async_impl_responder, |call| is_429(now(call)), key.name(),
+        async fn f(_c: Noisy, _: Noisy, a: Noisy, mut b: Noisy, key: Noisy) -> impl Responder {
+            log("body");
+            a.touch();
+            b.change();
+            ready(()).await;
+            "done"
         }
     }
 }

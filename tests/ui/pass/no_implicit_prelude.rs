@@ -17,8 +17,21 @@ async fn asynchronous(id: u64) -> u64 {
     id
 }
 
+type Answer = ::std::result::Result<usize, RateLimitError>;
+
+// A name of the prelude that means something else here.
+#[allow(dead_code)]
+struct Box;
+
+#[rate_limit(key = "id", capacity = 1, refill = 1)]
+fn built(id: &str) -> ::std::pin::Pin<::std::boxed::Box<dyn ::std::future::Future<Output = Answer> + '_>> {
+    let len = id.len();
+    ::std::boxed::Box::pin(::std::future::ready(::std::result::Result::Ok(len)))
+}
+
 fn main() {
     ::std::assert!(sync(1).is_ok());
     ::std::assert!(sync(1).is_err());
     ::std::mem::drop(asynchronous(1));
+    ::std::mem::drop(built("a"));
 }
