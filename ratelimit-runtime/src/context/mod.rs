@@ -82,7 +82,7 @@ struct Inner {
     /// That of the layer around the one that made this, for the same request.
     #[cfg(feature = "tower")]
     outer: Option<Context>,
-    /// By how much the waits that clients are told are longer.
+    /// How much longer the reported waits are.
     #[cfg(feature = "tower")]
     spread: crate::web::Spread,
     /// How refusals are answered.
@@ -210,7 +210,7 @@ impl Context {
         inner
     }
 
-    /// By how much the waits that clients are told are longer.
+    /// How much longer the reported waits are.
     #[cfg(feature = "tower")]
     pub(crate) fn spread(&self) -> crate::web::Spread {
         self.inner.spread
@@ -397,7 +397,7 @@ impl ContextBuilder {
         self.with(|inner| inner.told = Some(parking_lot::Mutex::default()))
     }
 
-    /// By how much the waits that clients are told are longer.
+    /// How much longer the reported waits are.
     #[cfg(feature = "tower")]
     pub(crate) fn spread(self, spread: crate::web::Spread) -> Self {
         self.with(|inner| inner.spread = spread)

@@ -186,7 +186,7 @@ impl Limiter {
             tracing::warn!(
                 rule = rule.name(),
                 "a rule in Redis is called after its function, and its budgets begin anew when that moves, \
-                 perhaps with another compiler too (write `name = ..`; no other rule is told)"
+                 perhaps with another compiler too (write `name = ..`; only the first such rule is logged)"
             );
         }
     }

@@ -75,7 +75,7 @@ pub(crate) struct Settings {
     pub(super) skip: Vec<Skip>,
     /// How long a request may wait for its turn.
     pub(super) wait: Option<Duration>,
-    /// By how many percent at most the waits that clients are told are longer.
+    /// By how many percent, at most, the reported waits are longer.
     spread: u8,
     pub(super) limiter: Option<Limiter>,
 }

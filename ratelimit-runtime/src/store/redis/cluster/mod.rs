@@ -34,7 +34,7 @@ const EVERY: Duration = Duration::from_secs(30);
 /// How long one node may take to tell the map before another is asked too.
 const NODE_PATIENCE: Duration = Duration::from_millis(300);
 
-/// So many keys are tried to find one of a node: enough for one that has a single slot, mostly.
+/// How many keys are tried to find one of a node: enough for one that has a single slot, mostly.
 const MOST_TRIED: u32 = 65_536;
 
 /// How long calls wait for the first map, all of them together: it is nearly always there by then.
