@@ -11,6 +11,7 @@ use crate::arithmetic::{self, gcd};
 use crate::error::{error, error_at};
 use crate::message::{Message, messages};
 use crate::scan::{Digits, MICROS_PER_SECOND, Scan, in_units, unit, unit_missing};
+use crate::words;
 
 messages! {
     zero(arg) = "`{arg}` is 0, and must be at least 1";
@@ -42,7 +43,13 @@ messages! {
     not_a_duration(arg) =
         "`{arg}` takes a duration: `60` is seconds, or write one like `\"250ms\"` or `\"1h\"`";
     quotes_missing(quantity) = "a number with a unit needs quotes: write `\"{quantity}\"`";
+    no_such_unit(unit, instead) = "unknown unit `{unit}`: {instead}, in quotes";
+    no_suffix(suffix, number) = "a number cannot end in `{suffix}`: write `{number}`";
 }
+
+/// What rustc knows behind an integer. A macro is given any suffix, and `base10_parse` drops it.
+const INTEGER_TYPES: &[&str] =
+    &["", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
 
 /// 2^53 - 1: the largest number that Lua scripts count with.
 pub(crate) const MAX_COUNT: u64 = (1 << 53) - 1;
@@ -245,17 +252,11 @@ fn expected(arg: &str, quantity: Quantity) -> Message {
 }
 
 fn read_int(arg: &str, quantity: Quantity, number: &LitInt) -> syn::Result<Known> {
-    // `60s` is one token to rustc: a number with the suffix `s`.
-    if unit(number.suffix()).is_some() {
-        let quoted = if quantity == Quantity::Rate {
-            format!("{}/{}", number.base10_digits(), number.suffix())
-        } else {
-            number.to_string()
-        };
-        return Err(error_at(number, quotes_missing(quoted)));
+    let fail = |message| Err(error_at(number, message));
+    if !INTEGER_TYPES.contains(&number.suffix()) {
+        return fail(suffixed(arg, quantity, number));
     }
     let count = count_of(arg, number)?;
-    let fail = |message| Err(error_at(number, message));
     match quantity {
         Quantity::Count | Quantity::Rate if count == 0 => fail(zero(arg)),
         Quantity::Duration if count == 0 => fail(zero_duration(arg)),
@@ -269,12 +270,44 @@ fn read_int(arg: &str, quantity: Quantity, number: &LitInt) -> syn::Result<Known
     }
 }
 
+/// What is wrong with `60s`, `1m` and `5k`, each one token to rustc: a number with a suffix.
+fn suffixed(arg: &str, quantity: Quantity, number: &LitInt) -> Message {
+    let (digits, suffix) = (number.base10_digits(), number.suffix());
+    if quantity == Quantity::Count || quantity == Quantity::Parts {
+        let zeros = match suffix {
+            "k" | "K" => "000",
+            "M" => "000000",
+            _ => "",
+        };
+        return no_suffix(suffix, format!("{digits}{zeros}"));
+    }
+    match unit_meant_by(suffix) {
+        Ok(unit) if quantity == Quantity::Rate => quotes_missing(format!("{digits}/{unit}")),
+        Ok(unit) => quotes_missing(format!("{digits}{unit}")),
+        Err("") => expected(arg, quantity),
+        Err(instead) => no_such_unit(suffix, instead),
+    }
+}
+
+/// The unit that a suffix is or is called elsewhere, or what to write instead.
+fn unit_meant_by(suffix: &str) -> Result<&str, &'static str> {
+    if unit(suffix).is_some() {
+        return Ok(suffix);
+    }
+    match words::unit(suffix) {
+        Some(("", instead)) => Err(instead),
+        Some((unit, _)) => Ok(unit),
+        None => Err(""),
+    }
+}
+
 /// The value of an integer literal of any integer type.
 fn count_of(arg: &str, number: &LitInt) -> syn::Result<u64> {
-    let count = number.base10_parse::<u64>().map_err(|_| {
-        // Only digits can fail to fit; a suffix of no integer type is something else.
-        error_at(number, too_large(arg))
-    })?;
+    if !INTEGER_TYPES.contains(&number.suffix()) {
+        return Err(error_at(number, suffixed(arg, Quantity::Count, number)));
+    }
+    // Only digits can fail to fit.
+    let count = number.base10_parse::<u64>().map_err(|_| error_at(number, too_large(arg)))?;
     if count > MAX_COUNT { Err(error_at(number, too_large(arg))) } else { Ok(count) }
 }
 
@@ -330,7 +363,14 @@ fn needs_quotes(
     let permits = literal_int(&division.left)?;
     let period = match unwrapped(&division.right) {
         Expr::Path(path) => path.path.get_ident()?.to_string(),
-        right => literal_int(right).filter(|number| unit(number.suffix()).is_some())?.to_string(),
+        right => {
+            let number = literal_int(right)?;
+            let times = number.base10_digits();
+            match unit_meant_by(number.suffix()) {
+                Ok(unit) => format!("{times}{unit}"),
+                Err(_) => return None,
+            }
+        }
     };
     let is_unit = unit(period.trim_start_matches(|c: char| c.is_ascii_digit())).is_some();
     (is_unit && !is_bound(&period)).then(|| format!("{}/{period}", permits.base10_digits()))

@@ -26,6 +26,11 @@ const ARGS: &[Word<&[Arg]>] = &[
         "the `key` is the key language in quotes, or Rust without quotes: `key = key_of(request)`",
     ),
     ("prefix key_prefix", &[], "text in front is a part of the key: `key = \"'sms:' + phone\"`"),
+    (
+        "value",
+        &[Key, Name],
+        "did you mean `key`, which says what is counted apart, or `name`, which the rule is called?",
+    ),
     // Names.
     ("namespace app application tenant_service", &[Service], ""),
     ("id rule rule_name resource bucket bucket_name label title", &[Name], ""),

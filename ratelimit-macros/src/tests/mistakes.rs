@@ -66,6 +66,46 @@ fn compile(function: &str, cases: &[&str]) {
 
 const SEND: &str = "fn send(phone: &str, user: &User) -> Result<(), Error> { Ok(()) }";
 
+/// rustc hands a macro any suffix: dropped, `window = 1m` was one second.
+#[test]
+fn f31_suffixes_are_not_dropped() {
+    hold(
+        SEND,
+        &[
+            ("algo = fixed_window, limit = 5, window = 1m", "needs quotes: write `\"1min\"`"),
+            ("algo = fixed_window, limit = 5, window = 1M", "needs quotes: write `\"1min\"`"),
+            ("algo = fixed_window, limit = 5, window = 5mins", "write `\"5min\"`"),
+            ("algo = fixed_window, limit = 5, window = 60s", "write `\"60s\"`"),
+            (
+                "algo = fixed_window, limit = 5, window = 1w",
+                "unknown unit `w`: write `7d`, in quotes",
+            ),
+            ("algo = fixed_window, limit = 5, window = 1mo", "write `30d`, in quotes"),
+            (
+                "algo = fixed_window, limit = 5, window = 1x",
+                "`window` takes a duration: `60` is seconds",
+            ),
+            ("algo = fixed_window, limit = 5k, window = 60", "cannot end in `k`: write `5000`"),
+            ("capacity = 2M, refill = 5", "cannot end in `M`: write `2000000`"),
+            ("capacity = 20, refill = 5m", "needs quotes: write `\"5/min\"`"),
+            ("capacity = 20, refill = 5x", "`refill` takes a rate"),
+            ("capacity = 20, refill = 300/1m", "needs quotes: write `\"300/1min\"`"),
+            ("capacity = 20, refill = 5, cost = 2k", "cannot end in `k`: write `2000`"),
+            ("capacity = 20, refill = 5, cost = 0k", "cannot end in `k`"),
+            ("capacity = 20, refill = 5, cost = 3s", "cannot end in `s`: write `3`"),
+            (
+                "algo = leaky_bucket, capacity = 20, leak = 5, wait = 1m",
+                "needs quotes: write `\"1min\"`",
+            ),
+            (
+                "value = \"sms\", capacity = 20, refill = 5",
+                "did you mean `key`, which says what is counted apart, or `name`",
+            ),
+        ],
+    );
+    compile(SEND, &["capacity = 20u32, refill = 5_u64, cost = 1usize"]);
+}
+
 #[test]
 fn f33_words_of_other_limiters() {
     hold(

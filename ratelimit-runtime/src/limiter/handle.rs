@@ -76,38 +76,49 @@ impl<'a> RateLimit<'a> {
 
     /// Takes the permits: `Ok` if the call may go on.
     pub async fn check(&self) -> Result<Decision, RateLimitError> {
-        self.with_limiter()?.check(&self.check).await
+        self.deciding()?.check(&self.check).await
     }
 
     /// Like [`check`](Self::check), for functions that are not async.
     pub fn check_blocking(&self) -> Result<Decision, RateLimitError> {
-        self.with_limiter()?.check_blocking(&self.check)
+        self.deciding()?.check_blocking(&self.check)
     }
 
     /// What [`check`](Self::check) would get now. Takes nothing and is not counted. A refusal is a decision
     /// that is not [`allowed`](Decision::allowed), and no error.
     pub async fn peek(&self) -> Result<Decision, RateLimitError> {
-        self.with_limiter()?.peek(&self.check).await
+        self.looking()?.peek(&self.check).await
     }
 
     /// Like [`peek`](Self::peek), for functions that are not async.
     pub fn peek_blocking(&self) -> Result<Decision, RateLimitError> {
-        self.with_limiter()?.peek_blocking(&self.check)
+        self.looking()?.peek_blocking(&self.check)
     }
 
     /// Forgets what is used. `true` if there was anything to forget, see [`Limiter::reset`].
     pub async fn reset(&self) -> Result<bool, RateLimitError> {
-        self.with_limiter()?.reset(&self.check).await
+        self.looking()?.reset(&self.check).await
     }
 
     /// Like [`reset`](Self::reset), for functions that are not async.
     pub fn reset_blocking(&self) -> Result<bool, RateLimitError> {
-        self.with_limiter()?.reset_blocking(&self.check)
+        self.looking()?.reset_blocking(&self.check)
     }
 
     /// The limiter that decides, if the rule does not meet another one of its name by accident.
-    fn with_limiter(&self) -> Result<Limiter, RateLimitError> {
+    fn deciding(&self) -> Result<Limiter, RateLimitError> {
         self.check.rule().register_made().map_err(|error| mistaken(error.into()))?;
+        self.limiter()
+    }
+
+    /// The same for who looks or forgets: a look of an operator's must not turn a function with other numbers into
+    /// an error.
+    fn looking(&self) -> Result<Limiter, RateLimitError> {
+        self.check.rule().compare_made().map_err(|error| mistaken(error.into()))?;
+        self.limiter()
+    }
+
+    fn limiter(&self) -> Result<Limiter, RateLimitError> {
         match &self.limiter {
             Some(limiter) => Ok(limiter.clone()),
             None => match Limiter::of_scope() {

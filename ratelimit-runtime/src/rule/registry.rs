@@ -40,10 +40,26 @@ impl Rule {
     /// As [`register`](Self::register), for a rule that is made when the program runs: its numbers
     /// may be configured, and one place in the code makes it anew when they change.
     pub(crate) fn register_made(&self) -> Result<(), ConfigError> {
-        let judge = |first: First| {
-            if first.place == self.place { Ok(()) } else { self.may_share_with(first) }
-        };
-        self.once(|| self.meet(MAX_MADE, judge))
+        self.once(|| self.meet(MAX_MADE, |first| self.made_may_share_with(first)))
+    }
+
+    /// Judges as [`register_made`](Self::register_made) does, for who looks and changes nothing: the rule does not
+    /// become the first of its name, by which others are judged.
+    pub(crate) fn compare_made(&self) -> Result<(), ConfigError> {
+        if self.registered.get().is_some() {
+            return self.register_made();
+        }
+        let first = RULES.lock().get(&self.full_name()).copied();
+        let judged = first.map_or(Ok(()), |first| self.made_may_share_with(first));
+        judged.inspect_err(|error| self.log_mistake(&Mistake::Config(error.clone())))
+    }
+
+    fn made_may_share_with(&self, first: First) -> Result<(), ConfigError> {
+        if first.place == self.place { Ok(()) } else { self.may_share_with(first) }
+    }
+
+    fn full_name(&self) -> FullName {
+        (self.name().to_owned(), self.service())
     }
 
     fn once(&self, meet: impl FnOnce() -> Result<(), ConfigError>) -> Result<(), ConfigError> {
@@ -61,7 +77,7 @@ impl Rule {
     ) -> Result<(), ConfigError> {
         let mut rules = RULES.lock();
         let has_room = rules.len() < max;
-        match rules.entry((self.name().to_owned(), self.service())) {
+        match rules.entry(self.full_name()) {
             Entry::Occupied(first) => return judge(*first.get()),
             Entry::Vacant(place) if has_room => {
                 place.insert(self.as_first());
@@ -200,6 +216,12 @@ mod tests {
         let rule = "made".into();
         let expected = ConfigError::OtherNumbers { rule, one, other: place };
         assert_eq!(other.register_made(), Err(expected));
+
+        // Who only looks is judged, and others are not judged by him.
+        static LATER: Rule = Rule::new("looked at", bucket(5, 1));
+        let look = || Rule::named("looked at", bucket(6, 1)).compare_made();
+        assert_eq!((look(), LATER.register()), (Ok(()), Ok(())));
+        assert!(matches!(look(), Err(ConfigError::OtherNumbers { .. })));
 
         // Its first place can make it anew with other numbers.
         let configured = |capacity| Rule::named("configured", bucket(capacity, 1));
