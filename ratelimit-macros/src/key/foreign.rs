@@ -17,7 +17,7 @@ const TEXT: &str = "text stands in single quotes, and `+` joins, as in `'sms:' +
 /// After a word that is no argument, as in `x-api-key`.
 pub(super) const TEXT_OR_HEADER: &str = "text stands in single quotes, as in `'a-b'`, and a header is written `@header['x-api-key'] ?: 'none'`";
 const HEADER: &str = "a header is written `@header['x-api-key'] ?: 'none'`";
-const USER: &str = "who calls is `@user ?: 'anonymous'`";
+const USER: &str = "who calls is `@user ?: @ip`";
 const METHOD: &str = "the rule's name, by default the function's path, is in the key anyway";
 
 /// Signs where a value should begin.
@@ -130,10 +130,7 @@ const FIELDS: &[Line] = &[
     ("path uri url request_uri path_info servlet_path", "did you mean `@path`?"),
     ("route pattern matched_path best_matching_pattern template", "did you mean `@route`?"),
     ("method http_method", "did you mean `@method`?"),
-    (
-        "user user_id principal remote_user auth user_principal",
-        "did you mean `@user ?: 'anonymous'`?",
-    ),
+    ("user user_id principal remote_user auth user_principal", "did you mean `@user ?: @ip`?"),
     ("headers header", HEADER),
     ("tenant tenant_id", "did you mean `@tenant ?: 'none'`?"),
     ("device device_id", "did you mean `@device ?: 'none'`?"),

@@ -55,8 +55,8 @@ messages! {
          that may be missing";
     join_as_default() =
         "the default after `?:` is one value, not several joined by `+`";
-    default_missing(path) =
-        "`{path}` may be missing: write what stands for it then, as in `{path} ?: 'anonymous'`";
+    default_missing(path, default) =
+        "`{path}` may be missing: write what stands for it then, as in `{path} ?: {default}`";
     empty_default() =
         "an empty default is no key: write what stands for the missing value, as in `?: 'anonymous'`";
     unknown_context(name, there) = "a request has no `@{name}`; there are {there}";
@@ -249,7 +249,7 @@ impl Resolver<'_> {
                 let value = self.context(context, &expr.at)?;
                 if absent == Absent::Refused && value.may_be_absent() {
                     let written = self.source.get(expr.at.clone()).unwrap_or_default();
-                    self.report(&expr.at, default_missing(written));
+                    self.report(&expr.at, default_of_one_missing(written));
                     return None;
                 }
                 Some(Value::Context(value))
@@ -404,7 +404,7 @@ impl Resolver<'_> {
         }
         if absent == Absent::Refused && !place.behind.is_empty() {
             let written = self.source.get(at.clone()).unwrap_or_default();
-            self.report(at, default_missing(written));
+            self.report(at, default_of_one_missing(written));
             return None;
         }
         Some(place)
@@ -582,6 +582,11 @@ fn constant_instead(name: &str, argument: Option<&String>) -> String {
     format!(
         "only arguments stand here, and a constant in a key in Rust, as in `key = [{name}, {argument}]`"
     )
+}
+
+/// A word for all who are missing is one budget for them. Of a request more is known.
+fn default_of_one_missing(path: &str) -> Message {
+    default_missing(path, if path.starts_with('@') { "@ip" } else { "'anonymous'" })
 }
 
 /// Whether a value that may be missing is allowed here, because a default follows.

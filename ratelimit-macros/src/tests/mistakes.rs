@@ -457,7 +457,7 @@ fn f33_keys_of_other_languages() {
             ("@headers['x-api-key'] ?: 'x'", "did you mean `@header`?"),
             ("#root.methodName + #phone", "`args[0]` is the first argument"),
             ("#root.args[0]", "`args[0]` is the first argument"),
-            ("#authentication.name", "who calls is `@user ?: 'anonymous'`"),
+            ("#authentication.name", "who calls is `@user ?: @ip`"),
             ("#result.id", "a key is computed before the function runs"),
             (
                 "phone.parse::<u32>()?",
@@ -546,7 +546,7 @@ fn habits_that_gave_two_errors_or_none() {
             ("key = KEY.to_string(), capacity = 5, refill = 1", "names no argument"),
             ("key = String::from(\"sms:{phone}\"), capacity = 5, refill = 1", "names no argument"),
             ("key = \"sms\".into(), capacity = 5, refill = 1", "names no argument"),
-            ("key = user_id, capacity = 5, refill = 1", "who calls is `@user ?: 'anonymous'`"),
+            ("key = user_id, capacity = 5, refill = 1", "who calls is `@user ?: @ip`"),
             ("key = clientIp, capacity = 5, refill = 1", "did you mean `key = \"@ip\"`?"),
             (
                 "key = tenant, capacity = 5, refill = 1",
@@ -606,7 +606,7 @@ fn habits_in_keys_that_gave_two_errors_or_none() {
             ("phone as u64", "without the quotes around it: `key = phone as u64`"),
             ("format!(\"sms:{}\", phone)", "macros stand in a key in Rust"),
             ("lower(\"x\")", "straight single quotes"),
-            ("@userId ?: 'x'", "who calls is `@user ?: 'anonymous'`"),
+            ("@userId ?: 'x'", "who calls is `@user ?: @ip`"),
             ("c.ClientIP()", "did you mean `@ip`?"),
             ("r.RemoteAddr", "did you mean `@ip`?"),
             ("if phone { 'a' } else { 'b' }", "`if` is not part of the key language"),
