@@ -110,7 +110,8 @@ impl Budget<'_> {
     /// What is left, and how long until it is all there.
     pub(super) fn peek(&self, now: Instant) -> Outcome {
         self.set_clock(now);
-        let decision = block_on(self.desk.limiter.peek(&Check::new(&self.rule, "key")));
+        let decision =
+            block_on(self.desk.limiter.peek(&Check::new(&self.rule, "key").with_cost(0)));
         only(decision.unwrap().outcomes()).clone()
     }
 
