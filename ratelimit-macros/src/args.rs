@@ -211,7 +211,7 @@ impl Args {
             }
             _ => {
                 self.was_read = false;
-                unknown_argument(&word, listed(Arg::names(), "and"))
+                unknown_argument(&word, listed(Arg::usable(), "and"))
             }
         };
         if args == [Arg::Algo] {

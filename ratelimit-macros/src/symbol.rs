@@ -92,6 +92,11 @@ impl Arg {
         ARGS.iter().map(|(_, name, _)| *name)
     }
 
+    /// Those of them that can be written: `priority` is only reserved.
+    pub(crate) fn usable() -> impl Iterator<Item = &'static str> + Clone {
+        Self::names().filter(|name| *name != Self::Priority.name())
+    }
+
     /// What kind of number it takes, if it is one of an algorithm's numbers.
     pub(crate) const fn quantity(self) -> Option<Quantity> {
         match self {

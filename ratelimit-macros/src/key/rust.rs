@@ -101,11 +101,22 @@ fn constant(arg: &str, key: &Expr, scope: &Scope<'_>) -> crate::message::Message
     if arg == "group" { constant_group(argument) } else { constant_key(example) }
 }
 
-/// The text literal that `"text" + value` begins with. Rust has no such `+`, and other languages do.
+/// The text literal of `"text" + value` and of `value + "text"`. Rust has no such `+`, and other languages do. What
+/// begins with a call, `value.to_owned() + "text"`, is Rust.
 fn joined(expr: &Expr) -> Option<&Expr> {
-    let Expr::Binary(ExprBinary { left, op: BinOp::Add(_), .. }) = expr else { return None };
-    match &**left {
-        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => Some(left),
-        left => joined(left),
+    let (mut first, mut text) = (expr, None);
+    while let Expr::Binary(ExprBinary { left, op: BinOp::Add(_), right, .. }) = first {
+        if is_text(right) {
+            text = Some(&**right);
+        }
+        first = left;
+        if is_text(first) {
+            return Some(first);
+        }
     }
+    text.filter(|_| matches!(first, Expr::Path(_) | Expr::Field(_) | Expr::Reference(_)))
+}
+
+fn is_text(expr: &Expr) -> bool {
+    matches!(expr, Expr::Lit(ExprLit { lit: Lit::Str(_), .. }))
 }

@@ -107,6 +107,26 @@ fn f31_suffixes_are_not_dropped() {
 }
 
 #[test]
+fn texts_are_not_joined_in_rust() {
+    let says = "this is Rust, in which texts are not joined by `+`";
+    hold(
+        SEND,
+        &[
+            ("key = \"sms:\" + phone, capacity = 5, refill = 1", says),
+            ("key = phone + \":\" + user.name, capacity = 5, refill = 1", says),
+            ("key = &user.name + \":x\", capacity = 5, refill = 1", says),
+        ],
+    );
+    compile(
+        SEND,
+        &[
+            "key = phone.to_owned() + \":x\", capacity = 5, refill = 1",
+            "key = user.id + 1, capacity = 5, refill = 1",
+        ],
+    );
+}
+
+#[test]
 fn f33_words_of_other_limiters() {
     hold(
         SEND,
