@@ -209,6 +209,7 @@ mod tests {
     fn a_made_rule_meets_those_of_other_places_only() {
         static ONE: Rule = Rule::new("made", bucket(5, 1));
         static OTHER: Rule = Rule::new("configured", bucket(6, 1));
+        static LATER: Rule = Rule::new("looked at", bucket(5, 1));
         assert_eq!(ONE.register(), Ok(()));
         assert_eq!(Rule::named("made", bucket(5, 1)).register_made(), Ok(()));
         let other = Rule::named("made", bucket(6, 1));
@@ -218,7 +219,6 @@ mod tests {
         assert_eq!(other.register_made(), Err(expected));
 
         // Who only looks is judged, and others are not judged by him.
-        static LATER: Rule = Rule::new("looked at", bucket(5, 1));
         let look = || Rule::named("looked at", bucket(6, 1)).compare_made();
         assert_eq!((look(), LATER.register()), (Ok(()), Ok(())));
         assert!(matches!(look(), Err(ConfigError::OtherNumbers { .. })));
