@@ -46,17 +46,40 @@ fn f46_the_guides_are_there() {
     }
 }
 
+/// The features of a manifest, and what each brings.
+fn features(manifest: &str) -> Vec<(&str, Vec<&str>)> {
+    let features = manifest.split("[features]").nth(1).unwrap().split("\n[").next().unwrap();
+    let lines = features.lines().filter_map(|line| line.split_once(" = ["));
+    lines
+        .map(|(name, list)| {
+            let brought = list.trim_end_matches(']').split(", ").map(|one| one.trim_matches('"'));
+            (name, brought.collect())
+        })
+        .collect()
+}
+
+/// What needs a feature of the runtime is exported here under the feature of the same name: `axum` alone must
+/// bring `RateLimitLayer`, which is behind `tower`.
+#[test]
+fn a_feature_brings_here_what_it_brings_in_the_runtime() {
+    let ours = features(include_str!("../../Cargo.toml"));
+    let mut compared = 0;
+    for (name, brought) in features(include_str!("../../ratelimit-runtime/Cargo.toml")) {
+        let Some((_, here)) = ours.iter().find(|(our, _)| *our == name) else { continue };
+        for other in brought.into_iter().filter(|other| ours.iter().any(|(our, _)| our == other)) {
+            assert!(here.contains(&other), "`{name}` brings `{other}` in the runtime and not here");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 5, "{compared}");
+}
+
 /// Each feature is on the page.
 #[test]
 fn f46_the_front_page_names_all_features() {
-    let manifest = include_str!("../../Cargo.toml");
-    let features = manifest.split("[features]").nth(1).unwrap().split("\n[").next().unwrap();
-    let names: Vec<&str> = features
-        .lines()
-        .filter_map(|line| line.split_once(" = ["))
-        .map(|(name, _)| name)
-        .filter(|name| *name != "default")
-        .collect();
+    let features = features(include_str!("../../Cargo.toml"));
+    let names: Vec<&str> =
+        features.iter().map(|(name, _)| *name).filter(|name| *name != "default").collect();
     assert!(names.len() >= 8, "{names:?}");
     for name in names {
         assert!(include_str!("../../src/front_page.md").contains(&format!("`{name}`")), "{name}");
