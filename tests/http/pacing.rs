@@ -242,7 +242,7 @@ fn b163_who_leaves_the_line_on_redis() {
         }
         let begun = begun.0.lock().unwrap();
         assert_eq!(begun.len(), 2, "{framework}");
-        // It starts when it was told to.
+        // It starts when its turn comes.
         let third = begun[1].duration_since(begun[0]);
         assert!(third + TURN / 4 >= Duration::from_secs(2), "{framework}: {third:?}");
     }

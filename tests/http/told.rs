@@ -135,14 +135,14 @@ fn f40_status_body_and_header_fields() {
     );
 }
 
-/// What a client was told: `Retry-After`, and the wait in the fields.
+/// What a refusal reports: `Retry-After`, and the wait in the fields.
 fn refused(response: &axum::http::Response<Body>) -> (u64, u64) {
     let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
     let reset = grammar::list(&header("ratelimit")).unwrap()[0].get("t").unwrap();
     (header("retry-after").parse().unwrap(), reset.try_into().unwrap())
 }
 
-/// Clients that wait exactly as they are told, until each was served once: what they were told, by
+/// Clients that wait exactly as long as reported, until each was served once: the reported waits, by
 /// how long the wait was.
 fn until_all_are_served(percent: u8) -> Vec<(Duration, u64)> {
     let clock = ManualClock::new();
@@ -190,7 +190,7 @@ fn b156_not_all_at_once() {
     assert!(first.len() >= 3, "{first:?}");
 }
 
-/// The error says what it is, whatever clients are told; for a body of one's own there is what they are told.
+/// The error has the exact wait; for a body of one's own there is the reported one.
 #[test]
 fn b156_the_errors_own_wait_is_exact() {
     let answers = ErrorResponses::with(|error| {

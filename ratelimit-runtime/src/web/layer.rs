@@ -80,7 +80,7 @@ pub(crate) struct Settings {
     pub(super) limiter: Option<Limiter>,
 }
 
-/// A rule for requests, and whose budget it is.
+/// A rule for requests, and the key of each.
 #[derive(Clone)]
 pub(super) struct RouteRule {
     pub(super) rule: LayerRule,
@@ -277,7 +277,7 @@ impl RateLimitLayer {
         self.with(|settings| settings.wait = Some(longest))
     }
 
-    /// Spreads the waits that refused clients are told, so that they do not come back all at once: each is the
+    /// Spreads the waits that are reported to refused clients, so that they do not come back all at once: each is the
     /// exact one and up to so many percent more, of which the second is chosen anew for each request. At most 100,
     /// and 0 if this is not set. It is about `Retry-After`, the header fields, the problem document and gRPC's
     /// `RetryInfo`, of this layer's rules and of all handlers behind it. What the [error](RateLimitError::retry_after)

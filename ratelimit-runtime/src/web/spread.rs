@@ -1,4 +1,4 @@
-//! Waits that clients are told, one a little longer than the other.
+//! Waits that are reported to clients, one a little longer than the other.
 
 use std::time::Duration;
 

@@ -1,16 +1,15 @@
-//! One address, whose budget is used up, asks over 256 connections as fast as it is refused. Others are
+//! One address, which has used its quota up, asks over 256 connections as fast as it is refused. Others are
 //! decided by Redis.
 
 use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use ratelimit_kit::{Context, Limiter, OnError};
-use test_support::{Flavor, Server, unique};
+use ratelimit_kit::Context;
 use tokio::time::{Instant, interval};
 
 use crate::client::{Connection, Request};
-use crate::service::{layer, per_hour, serve};
+use crate::service::{layer, patient_limiter, per_hour, serve};
 use crate::{Honest, Report};
 
 const CONNECTIONS: usize = 256;
@@ -18,14 +17,8 @@ const CONNECTIONS: usize = 256;
 /// What an address may do in an hour: honest ones come from ever new ones.
 const LIMIT: u64 = 100;
 
-/// Far above the default: the machine that runs the attack runs the attacker as well.
-const DEADLINE: Duration = Duration::from_millis(250);
-
 pub(crate) async fn run(lasts: Duration) -> Report {
-    let server = Server::shared(Flavor::Installed);
-    let limiter = Limiter::builder().redis(server.url()).prefix(unique("attack"));
-    let limiter = limiter.on_error(OnError::Closed).deadline(DEADLINE).build().unwrap();
-    limiter.ready().await.unwrap();
+    let limiter = patient_limiter().await;
     let router = Router::new().route("/page", get(async || "page"));
     let layer = layer(&limiter).limit(per_hour(LIMIT), Context::ip_key);
     let address = serve(router.layer(layer)).await;

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use ratelimit_kit::{Context, Limiter, OnError};
-use test_support::{Flavor, Server, unique};
+use ratelimit_kit::Context;
 use tokio::time::{Instant, interval};
 
 use crate::client::{Connection, Request};
-use crate::service::{layer, per_hour, serve};
+use crate::service::{layer, patient_limiter, per_hour, serve};
 use crate::{Honest, Report};
 
 const POSTERS: usize = 8;
@@ -19,14 +18,8 @@ const POSTERS: usize = 8;
 /// Just below what axum takes.
 const BYTES: usize = 1_800_000;
 
-/// Far above the default: the machine that runs the attack runs the attacker as well.
-const DEADLINE: Duration = Duration::from_millis(250);
-
 pub(crate) async fn run(lasts: Duration) -> Report {
-    let server = Server::shared(Flavor::Installed);
-    let limiter = Limiter::builder().redis(server.url()).prefix(unique("attack"));
-    let limiter = limiter.on_error(OnError::Closed).deadline(DEADLINE).build().unwrap();
-    limiter.ready().await.unwrap();
+    let limiter = patient_limiter().await;
     let limited = Router::new()
         .route("/page", get(async || "page"))
         .layer(layer(&limiter).limit(per_hour(1_000_000), Context::ip_key));

@@ -4,9 +4,21 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
-use ratelimit_kit::{Algorithm, ClientIp, Limiter, RateLimitLayer, Rule};
-use test_support::unique;
+use ratelimit_kit::{Algorithm, ClientIp, Limiter, OnError, RateLimitLayer, Rule};
+use test_support::{Flavor, Server, unique};
 use tokio::net::TcpListener;
+
+/// Far above the default: the machine that runs the attack runs the attacker as well.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// A limiter on the installed Redis that decides nothing without it.
+pub(crate) async fn patient_limiter() -> Limiter {
+    let redis = Server::shared(Flavor::Installed).url();
+    let limiter = Limiter::builder().redis(redis).prefix(unique("attack"));
+    let limiter = limiter.on_error(OnError::Closed).deadline(PATIENCE).build().unwrap();
+    limiter.ready().await.unwrap();
+    limiter
+}
 
 /// A layer that knows the addresses of clients, and decides its rules on this limiter.
 pub(crate) fn layer(limiter: &Limiter) -> RateLimitLayer {
