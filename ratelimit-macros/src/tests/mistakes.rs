@@ -1,70 +1,6 @@
 //! One error for one mistake, which says what to write: tables of what people write out of habit.
 
-use proc_macro2::{TokenStream, TokenTree};
-
-/// What the attribute says about `arguments` on `function`: all its errors, without the drawings.
-fn errors(arguments: &str, function: &str) -> Vec<String> {
-    let expanded = crate::limited(None, arguments.parse().unwrap(), &function.parse().unwrap());
-    let mut errors = Vec::new();
-    collect(expanded, &mut errors);
-    errors
-}
-
-fn collect(tokens: TokenStream, errors: &mut Vec<String>) {
-    let mut is_error = false;
-    for token in tokens {
-        match token {
-            TokenTree::Ident(ident) => is_error = ident == "compile_error",
-            TokenTree::Group(group) if is_error => {
-                let message: syn::LitStr = syn::parse2(group.stream()).unwrap();
-                errors.push(message.value().lines().next().unwrap().to_owned());
-                is_error = false;
-            }
-            TokenTree::Group(group) => collect(group.stream(), errors),
-            _ => {}
-        }
-    }
-}
-
-/// `MISTAKES=file cargo test -p ratelimit-macros written_in` shows what the attribute says about the
-/// lines of a file: arguments, or arguments, ` ||| ` and a function.
-#[test]
-fn mistakes_that_are_written_in_a_file() {
-    let file = std::env::var("MISTAKES").unwrap_or_default();
-    let lines = std::fs::read_to_string(file).unwrap_or_default();
-    for line in lines.lines().chain(["capcity = 20, refill = 5"]) {
-        let (arguments, function) = line.split_once(" ||| ").unwrap_or((line, SEND));
-        let errors = match arguments.parse::<TokenStream>() {
-            Ok(_) => errors(arguments, function),
-            Err(error) => vec![format!("no tokens: {error}")],
-        };
-        println!("{line}");
-        for error in &errors {
-            println!("    {error}");
-        }
-        assert!(line != "capcity = 20, refill = 5" || errors.len() == 1);
-    }
-}
-
-/// Each case gives one error, and that has the text beside it.
-fn hold(function: &str, cases: &[(&str, &str)]) {
-    let mut wrong = Vec::new();
-    for (arguments, says) in cases {
-        let errors = errors(arguments, function);
-        if !matches!(&errors[..], [error] if error.contains(says)) {
-            wrong.push(format!("{arguments}\n  should say {says}\n  says {errors:#?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-fn compile(function: &str, cases: &[&str]) {
-    for arguments in cases {
-        assert_eq!(errors(arguments, function), [""; 0], "{arguments}");
-    }
-}
-
-const SEND: &str = "fn send(phone: &str, user: &User) -> Result<(), Error> { Ok(()) }";
+use super::habits::{SEND, compile, compile_keys, errors, hold, hold_keys};
 
 /// rustc hands a macro any suffix: dropped, `window = 1m` was one second.
 #[test]
@@ -309,16 +245,6 @@ fn f31_divisions_that_drop_the_rest() {
     );
 }
 
-/// The same for keys in quotes, with numbers that are right.
-fn hold_keys(function: &str, cases: &[(&str, &str)]) {
-    let cases: Vec<(String, &str)> = cases
-        .iter()
-        .map(|(key, says)| (format!("key = {key:?}, capacity = 20, refill = 5"), *says))
-        .collect();
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(key, says)| (key.as_str(), *says)).collect();
-    hold(function, &cases);
-}
-
 #[test]
 fn f29_names_in_quotes() {
     hold_keys(
@@ -376,9 +302,7 @@ fn f29_names_in_quotes() {
         "'phone' + @ip",
         "'sms#1'",
     ];
-    for key in right {
-        compile(SEND, &[&format!("key = {key:?}, capacity = 20, refill = 5")]);
-    }
+    compile_keys(SEND, &right);
     for name in ["sms v2 #1 (50%)", "#login", "$internal", "who?"] {
         compile(SEND, &[&format!("name = {name:?}, capacity = 20, refill = 5")]);
     }

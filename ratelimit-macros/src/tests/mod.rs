@@ -1,6 +1,7 @@
 //! Tests of the attribute as a whole. Those of one station are at the end of its file.
 
 mod expand;
+mod habits;
 mod messages;
 mod mistakes;
 mod robust;
