@@ -1,26 +1,29 @@
 //! What the arguments mean together. Whatever passes here can be expanded.
 
+use std::ops::Range;
+
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Expr, Ident, LitStr, Path, Type};
 
+use crate::address;
 use crate::args::{Args, Given, last_word, text};
 use crate::error::{Errors, error_at};
 use crate::expand;
 use crate::flow;
+use crate::foreign::{self, not_a_local, not_one_word, one_word_like, text_without_quotes};
 use crate::function::{Function, Scope};
 use crate::handler;
 use crate::key;
 use crate::krate;
-use crate::message::messages;
+use crate::message::{Message, messages};
 use crate::quantity::{self, Known, MAX_LOG, Number, unwrapped};
 use crate::symbol::{Algo, Arg, FIELDS, MODES, ON_ERRORS, listed, meant_by};
 use crate::words;
+use crate::written::{close_line, find, pieces};
 
 messages! {
-    not_one_word(arg, values) = "`{arg}` takes one of {values}";
-    one_word_like(arg, near) = "`{arg}` takes one word: write `{arg} = {near}`";
     unknown_word(arg, word, values) = "`{arg}` cannot be `{word}`: there are {values}";
     unknown_word_like(arg, word, near, values) =
         "`{arg}` cannot be `{word}`, did you mean `{near}`? there are {values}";
@@ -44,8 +47,6 @@ messages! {
     wait_without_line() =
         "`wait` waits in the line of a leaky bucket, and no rule here has one: \
          write `algo = leaky_bucket`, or remove `wait`";
-    not_a_local(arg) =
-        "`{arg}` takes a name under which the body finds the decision, as in `decision = decision`";
     local_is_taken(name) =
         "`{name}` is an argument of the function: give the decision another name";
     later(arg) = "`{arg}` does not exist yet: remove it";
@@ -129,7 +130,10 @@ pub(crate) fn check(stack: &[Args], function: &Function, errors: &mut Errors) ->
     for args in stack {
         let mut reader = Reader { args, scope: &scope, krate: &krate, errors };
         if let Some(rule) = reader.rule() {
-            distinct(&rules, &rule, args, reader.errors);
+            // What was not read could be what tells them apart.
+            if !args.is_mistaken() && rules.iter().all(|(old, _)| !old.is_mistaken()) {
+                distinct(&rules, &rule, args, reader.errors);
+            }
             rules.push((args, rule));
         }
     }
@@ -249,6 +253,15 @@ impl<'a> Reader<'a> {
         let is_foreign = |arg: &Arg| arg.quantity().is_some() && !algo.takes().contains(arg);
         let foreign: Vec<&Given> =
             self.args.iter().filter(|given| is_foreign(&given.arg)).collect();
+        // Of a rule in the words of another limiter, its names come first.
+        let is_translated = self.args.get(Arg::Algo).is_none()
+            && self.args.misread().iter().any(|arg| *arg == Arg::Algo || arg.quantity().is_some());
+        if let Some(first) = foreign.first()
+            && is_translated
+            && !algo.takes().contains(&first.arg)
+        {
+            return Vec::new();
+        }
         if let Some(first) = foreign.first() {
             // One mistake, and not one for each number, nor another for what is missing then.
             let error = self.foreign_numbers(algo, first, &foreign);
@@ -340,7 +353,22 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reports a text in the language of keys where a number or Rust stands.
+    fn is_foreign_text(&mut self, given: &Given) -> bool {
+        let text = text(&given.value);
+        let Some((text, message)) =
+            text.and_then(|text| Some((text, foreign::mistake_in_text(given.arg, text)?)))
+        else {
+            return false;
+        };
+        self.errors.at(text, message);
+        true
+    }
+
     fn number(&mut self, given: &'a Given, quantity: quantity::Quantity) -> Option<Number> {
+        if self.is_foreign_text(given) {
+            return None;
+        }
         let is_bound = |word: &str| self.scope.binds(word);
         let number = quantity::read(given.arg.name(), quantity, &given.value, &is_bound);
         self.checked(given, number)
@@ -362,6 +390,9 @@ impl<'a> Reader<'a> {
 
     fn cost(&mut self, numbers: &[(Arg, Number)]) -> Option<Number> {
         let given = self.args.get(Arg::Cost)?;
+        if self.is_foreign_text(given) {
+            return None;
+        }
         let is_bound = |word: &str| self.scope.binds(word);
         let cost = self.checked(given, quantity::read_cost(&given.value, &is_bound))?;
         if let Number::Known(Known::Count(cost)) = cost {
@@ -381,22 +412,18 @@ impl<'a> Reader<'a> {
     fn name(&mut self, arg: Arg) -> Option<LitStr> {
         let given = self.args.get(arg)?;
         let Some(name) = text(&given.value) else {
-            self.errors.at(&given.value, not_text(&given.name));
+            let tokens = given.value.to_token_stream();
+            let message = match unwrapped(&given.value) {
+                Expr::Path(_) | Expr::Field(_) | Expr::Binary(_) | Expr::Lit(_) => {
+                    text_without_quotes(&given.name, close_line(&pieces(tokens)))
+                }
+                _ => not_text(&given.name),
+            };
+            self.errors.at(&given.value, message);
             return None;
         };
-        let arguments: Vec<String> =
-            self.scope.names.iter().map(|name| name.ident.unraw().to_string()).collect();
-        let names = key::placeholder::Names { arguments: &arguments, context: &key::CONTEXT };
-        let is_label = |found: &key::placeholder::Placeholder| {
-            // `#login` is a label, and `#phone` is not.
-            let value = name.value();
-            let written = value.get(found.at.clone()).unwrap_or_default();
-            written.starts_with(['#', '$', '?']) && !written.contains('{') && !found.is_known
-        };
-        if let Some(found) = names.placeholder(&name.value()).filter(|found| !is_label(found)) {
-            let written = name.value().get(found.at.clone()).unwrap_or_default().to_owned();
-            let at = found.at;
-            self.errors.in_key(name, at, &name_differs(written, arg.name(), found.name));
+        if let Some((at, message)) = self.key_as_name(arg, &name.value()) {
+            self.errors.in_key(name, at, &message);
         }
         match name.value().len() {
             0 => self.errors.at(name, no_name(arg.name())),
@@ -406,10 +433,54 @@ impl<'a> Reader<'a> {
         Some(name.clone())
     }
 
+    /// What in a name would differ from call to call in a key.
+    fn key_as_name(&self, arg: Arg, name: &str) -> Option<(Range<usize>, Message)> {
+        let arguments: Vec<String> =
+            self.scope.names.iter().map(|name| name.ident.unraw().to_string()).collect();
+        let names = key::placeholder::Names { arguments: &arguments, context: &key::CONTEXT };
+        let is_label = |found: &key::placeholder::Placeholder| {
+            // `#login` is a label, and `#phone` is not.
+            let written = name.get(found.at.clone()).unwrap_or_default();
+            written.starts_with(['#', '$', '?']) && !written.contains('{') && !found.is_known
+        };
+        if let Some(found) = names.placeholder(name).filter(|found| !is_label(found)) {
+            let written = name.get(found.at.clone()).unwrap_or_default();
+            return Some((found.at.clone(), name_differs(written, arg.name(), found.name)));
+        }
+        let all = 0..name.len();
+        if name.contains("' + ") || name.contains(" + '") {
+            return Some((all, name_differs(name, arg.name(), name)));
+        }
+        let inner = name.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+        if let Some(inner) = inner.filter(|inner| !inner.is_empty()) {
+            return Some((all, text_without_quotes(arg.name(), inner)));
+        }
+        // Beside a key, or where `phone` is used, it is as good a name as any.
+        let root = name.split('.').next().unwrap_or_default();
+        let is_used = |given: &Given| {
+            let all = pieces(given.value.to_token_stream());
+            given.arg == Arg::Key || find(&all, &|piece, _| piece.is_word(root)).is_some()
+        };
+        let is_label = self.args.iter().any(is_used)
+            || self.args.misread().contains(&Arg::Key)
+            || arg == Arg::Service;
+        let is_inside = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        let is_argument =
+            arguments.iter().any(|argument| argument == root) && name.chars().all(is_inside);
+        let is_code = name.contains(['[', '('])
+            && names.word(name).is_some_and(|word| arguments.contains(&word.name));
+        (!is_label && (is_argument || is_code)).then(|| (all, name_differs(name, arg.name(), name)))
+    }
+
     /// A key: a text is the key language, anything else is Rust.
     fn key(&mut self, arg: Arg) -> Option<TokenStream> {
         let given = self.args.get(arg)?;
+        let before = self.errors.len();
         flow::check(arg.name(), &given.value, self.errors);
+        address::check(arg.name(), &given.value, self.scope, self.errors);
+        if self.errors.len() > before {
+            return None;
+        }
         match text(&given.value) {
             Some(literal) => {
                 let secret = expand::secret();
@@ -424,6 +495,13 @@ impl<'a> Reader<'a> {
     /// An expression that is evaluated before the body and does not leave the function.
     fn expression(&mut self, arg: Arg) -> Option<Expr> {
         let given = self.args.get(arg)?;
+        if self.is_foreign_text(given) {
+            return None;
+        }
+        if let Some(error) = foreign::mistake_in_rust(arg, given.value.to_token_stream()) {
+            self.errors.push(error);
+            return None;
+        }
         if let Some(text) = text(&given.value) {
             let is_bound = |word: &str| self.scope.binds(word);
             self.errors.at(text, quantity::rust_expected(arg.name(), text, &is_bound));
@@ -469,8 +547,12 @@ impl<'a> Reader<'a> {
         let values: Vec<&str> = values.collect();
         if word.is_none() {
             // `LimitAlgorithm.FIXED_WINDOW`, `Algo::FixedWindow`, `true`.
-            let last = last_word(&given.value);
-            let near = last.and_then(|last| meant_by(given.arg, &last, values.iter().copied()));
+            let whole = close_line(&pieces(given.value.to_token_stream()));
+            let words = [last_word(&given.value), Some(whole)];
+            let near = words
+                .into_iter()
+                .flatten()
+                .find_map(|word| meant_by(given.arg, &word, values.iter().copied()));
             let message = match near {
                 Some(near) => one_word_like(&given.name, near),
                 None => not_one_word(&given.name, listed(values.into_iter(), "and")),

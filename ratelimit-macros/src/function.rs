@@ -162,6 +162,8 @@ pub(crate) struct Param<'a> {
     pub(crate) pat: &'a Pat,
     /// It stands under `#[cfg(..)]`, which is not decided yet when attributes expand.
     pub(crate) maybe_absent: bool,
+    /// Its type as written.
+    pub(crate) ty: &'a Type,
     /// Its type is a reference, so that nothing happens when it is dropped.
     pub(crate) is_reference: bool,
 }
@@ -205,7 +207,7 @@ impl<'a> Scope<'a> {
             scope.names.extend(names.0.into_iter().map(|ident| Name { ident, param }));
             let maybe_absent = typed.attrs.iter().any(|attr| attr.path().is_ident("cfg"));
             let is_reference = matches!(&*typed.ty, Type::Reference(_));
-            scope.params.push(Param { pat, maybe_absent, is_reference });
+            scope.params.push(Param { pat, maybe_absent, ty: &typed.ty, is_reference });
         }
         scope
     }

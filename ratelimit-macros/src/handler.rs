@@ -6,12 +6,12 @@ use syn::{Expr, ExprLit, ExprPath, Ident, Lit, Type};
 
 use crate::args::Given;
 use crate::error::Errors;
+use crate::foreign::not_a_handler;
 use crate::function::{Function, Scope};
 use crate::message::messages;
 use crate::quantity::unwrapped;
 
 messages! {
-    not_a_handler(arg) = "a closure in `{arg}` takes one argument, the error: write `|error| ..`";
     nothing_returned(arg) =
         "the function does not return `()`: write a value of its type, as in `{arg} = Err(..)`";
     function_not_called(name, arg) =

@@ -5,6 +5,7 @@
 //! attributes, `check` judges what they mean together, `expand`, `key` and `place` write code. Everything
 //! but the entry point below works on `proc_macro2` and runs in unit tests.
 
+mod address;
 mod args;
 mod arithmetic;
 mod body;
@@ -12,6 +13,7 @@ mod check;
 mod error;
 mod expand;
 mod flow;
+mod foreign;
 mod function;
 mod handler;
 mod key;
@@ -25,6 +27,7 @@ mod show;
 mod stack;
 mod symbol;
 mod words;
+mod written;
 
 #[cfg(test)]
 mod tests;

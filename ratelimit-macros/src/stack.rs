@@ -5,6 +5,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Meta, Path};
 
@@ -46,7 +47,9 @@ pub(crate) fn absorb(
         let message = path.map_or_else(two_names, two_paths);
         errors.at_span(Span::call_site(), message);
     }
-    let first = Args::parse(first, Span::call_site(), errors);
+    let names: Vec<String> =
+        function.scope().names.iter().map(|name| name.ident.unraw().to_string()).collect();
+    let first = Args::parse(first, Span::call_site(), &names, errors);
     let renamed = first.get(Arg::Crate).and_then(|given| last_segment(&given.value));
     let attributes = std::mem::take(&mut function.attrs);
     let (ours, others): (Vec<_>, Vec<_>) = attributes.into_iter().partition(|attr| {
@@ -64,7 +67,7 @@ pub(crate) fn absorb(
     }
     let mut stack = vec![first];
     for attribute in ours {
-        let Some(later) = arguments(attribute, errors) else { continue };
+        let Some(later) = arguments(attribute, &names, errors) else { continue };
         for given in later.iter().filter(|given| given.arg.is_per_function()) {
             errors.at(&given.name, per_function(&given.name));
         }
@@ -73,11 +76,11 @@ pub(crate) fn absorb(
     stack
 }
 
-fn arguments(attribute: Attribute, errors: &mut Errors) -> Option<Args> {
+fn arguments(attribute: Attribute, names: &[String], errors: &mut Errors) -> Option<Args> {
     let place = attribute.path().span();
     match attribute.meta {
-        Meta::List(list) => Some(Args::parse(list.tokens, place, errors)),
-        Meta::Path(_) => Some(Args::parse(TokenStream::new(), place, errors)),
+        Meta::List(list) => Some(Args::parse(list.tokens, place, names, errors)),
+        Meta::Path(_) => Some(Args::parse(TokenStream::new(), place, names, errors)),
         Meta::NameValue(pair) => {
             errors.at(pair, no_list());
             None

@@ -13,6 +13,7 @@ mod parser;
 pub(crate) mod placeholder;
 mod resolve;
 mod rust;
+mod rust_text;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -32,12 +33,13 @@ use lower::Target;
 
 /// The messages of the files in here.
 #[cfg(test)]
-pub(crate) const MESSAGES: [(&str, &[(&str, &str)]); 5] = [
+pub(crate) const MESSAGES: [(&str, &[(&str, &str)]); 6] = [
     ("key/free", free::ALL),
     ("key/lexer", lexer::ALL),
     ("key/parser", parser::ALL),
     ("key/resolve", resolve::ALL),
     ("key/rust", rust::ALL),
+    ("key/rust_text", rust_text::ALL),
 ];
 
 /// What a request has: the names after `@`.

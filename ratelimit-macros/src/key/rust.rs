@@ -4,12 +4,14 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{BinOp, Expr, ExprBinary, ExprLit, Lit};
 
-use super::{CONTEXT, differs, foreign};
+use super::{CONTEXT, differs, foreign, rust_text};
 use crate::error::Errors;
 use crate::function::Scope;
 use crate::message::messages;
+use crate::quantity::unwrapped;
 use crate::symbol::nearest;
 use crate::words::snake_case;
+use crate::written::{line, pieces};
 
 messages! {
     joined_text() =
@@ -25,6 +27,12 @@ messages! {
         "this group names no argument, no `self` and no function of yours, so every call would be in \
          one slot: name what differs, as in `group = {example}`; one slot for all is a text, \
          `group = \"'all'\"`";
+    merged(op, list) =
+        "`{op}` makes one value of many pairs, whose callers would share one budget: several parts are \
+         a list, `{list}`";
+    new_each_time(found) =
+        "`{found}` is another value at each call, so nothing would be limited: name what callers have \
+         in common, like an argument";
     no_argument(name, instead) = "`{name}` is no argument of the function: {instead}";
 }
 
@@ -47,10 +55,153 @@ pub(super) fn parts<'e>(
         _ if parts.is_empty() => errors.at(key, empty_array()),
         Expr::Tuple(_) => errors.at(key, tuple()),
         Expr::Closure(_) => errors.at(key, closure()),
-        _ if differs::differs(key.to_token_stream(), scope) => return Some(parts),
-        _ => errors.at(key, constant(arg, key, scope)),
+        Expr::Macro(list) if list.mac.path.is_ident("vec") => errors.at(key, tuple()),
+        _ if parts.iter().all(|part| is_constant(part, scope)) => {
+            let text = texts(arg, key, scope).map(|(span, message)| errors.at_span(span, message));
+            if text.is_none() {
+                errors.at(key, constant(arg, key, scope));
+            }
+        }
+        _ => {
+            if let Some((span, message)) = texts(arg, key, scope) {
+                errors.at_span(span, message);
+            } else if let Some(sum) = parts.iter().find_map(|part| sum_of_arguments(part, scope)) {
+                let mut all = Vec::new();
+                operands(sum, &mut all);
+                let all: Vec<String> =
+                    all.iter().map(|one| line(&pieces(one.to_token_stream()))).collect();
+                let op = pieces(sum.op.to_token_stream());
+                let list = format!("{arg} = [{}]", all.join(", "));
+                errors.at(sum.op, merged(line(&op), list));
+            } else if let Some(found) = parts.iter().find_map(|part| new_each_time_in(part)) {
+                let written = line(&pieces(found.to_token_stream()));
+                errors.at(found, new_each_time(written));
+            } else {
+                return Some(parts);
+            }
+        }
     }
     None
+}
+
+fn texts(
+    arg: &str,
+    key: &Expr,
+    scope: &Scope<'_>,
+) -> Option<(proc_macro2::Span, crate::message::Message)> {
+    let arguments: Vec<String> =
+        scope.names.iter().map(|name| name.ident.unraw().to_string()).collect();
+    rust_text::check(arg, &pieces(key.to_token_stream()), &arguments)
+}
+
+/// Functions that give what they are given in another form.
+const CONSTRUCTORS: &[&str] =
+    &["Borrowed", "Owned", "Some", "from", "from_static", "new", "to_owned", "to_string"];
+/// Types of the standard library that hold a value.
+const HOLDERS: &[&str] = &["Arc", "Box", "Cow", "Rc", "String", "Wrapping"];
+
+/// Whether a value is made of literals and constants alone, by whatever of the standard library.
+fn is_constant(expr: &Expr, scope: &Scope<'_>) -> bool {
+    !differs::differs(expr.to_token_stream(), scope) || is_made_of_constants(expr, scope)
+}
+
+fn is_made_of_constants(expr: &Expr, scope: &Scope<'_>) -> bool {
+    match unwrapped(expr) {
+        Expr::MethodCall(call) => {
+            is_literal(&call.receiver, scope)
+                && call.args.iter().all(|value| is_constant(value, scope))
+        }
+        Expr::Reference(inner) => is_constant(&inner.expr, scope),
+        Expr::Cast(inner) => is_constant(&inner.expr, scope),
+        Expr::Call(call) => {
+            let Expr::Path(function) = unwrapped(&call.func) else { return false };
+            let mut names =
+                function.path.segments.iter().rev().map(|segment| segment.ident.to_string());
+            let last = names.next().unwrap_or_default();
+            let holder = names.next().unwrap_or_default();
+            let is_holder = HOLDERS.contains(&holder.as_str());
+            let is_known = CONSTRUCTORS.contains(&last.as_str()) && (is_holder || last != "new")
+                || is_holder && last == "default";
+            is_known
+                && call.args.iter().all(|value| is_constant(value, scope))
+                && !differs::differs(function.path.to_token_stream(), scope)
+        }
+        _ => false,
+    }
+}
+
+/// A literal, perhaps with methods, or text of one.
+fn is_literal(expr: &Expr, scope: &Scope<'_>) -> bool {
+    match unwrapped(expr) {
+        Expr::Lit(_) => true,
+        Expr::MethodCall(_) | Expr::Call(_) | Expr::Macro(_) => is_constant(expr, scope),
+        Expr::Reference(inner) => is_literal(&inner.expr, scope),
+        _ => false,
+    }
+}
+
+/// `tenant + user`: arithmetic on nothing but arguments and their fields.
+fn sum_of_arguments<'e>(expr: &'e Expr, scope: &Scope<'_>) -> Option<&'e ExprBinary> {
+    let Expr::Binary(binary) = unwrapped(expr) else { return None };
+    let mut all = Vec::new();
+    operands(binary, &mut all);
+    (merges(&binary.op) && all.iter().all(|one| is_place(one, scope))).then_some(binary)
+}
+
+const fn merges(op: &BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::Add(_)
+            | BinOp::Sub(_)
+            | BinOp::Mul(_)
+            | BinOp::Div(_)
+            | BinOp::Rem(_)
+            | BinOp::BitXor(_)
+            | BinOp::BitAnd(_)
+            | BinOp::BitOr(_)
+    )
+}
+
+fn operands<'e>(binary: &'e ExprBinary, all: &mut Vec<&'e Expr>) {
+    for side in [&*binary.left, &*binary.right] {
+        match unwrapped(side) {
+            Expr::Binary(inner) if merges(&inner.op) => operands(inner, all),
+            side => all.push(side),
+        }
+    }
+}
+
+/// An argument, `self`, or a field of one.
+fn is_place(expr: &Expr, scope: &Scope<'_>) -> bool {
+    match unwrapped(expr) {
+        Expr::Path(path) => path
+            .path
+            .get_ident()
+            .is_some_and(|name| name == "self" || scope.binds(&name.to_string())),
+        Expr::Field(field) => is_place(&field.base, scope),
+        Expr::Cast(inner) => is_place(&inner.expr, scope),
+        Expr::Reference(inner) => is_place(&inner.expr, scope),
+        Expr::Unary(inner) => is_place(&inner.expr, scope),
+        _ => false,
+    }
+}
+
+/// Functions that never give the same twice.
+const NEVER_TWICE: &[&str] = &["Instant::now", "Uuid::new_v4", "Uuid::now_v7", "rand::random"];
+
+/// `Uuid::new_v4()`, perhaps with methods behind it.
+fn new_each_time_in(expr: &Expr) -> Option<&Expr> {
+    match unwrapped(expr) {
+        Expr::MethodCall(call) => new_each_time_in(&call.receiver),
+        Expr::Call(call) => {
+            let Expr::Path(function) = unwrapped(&call.func) else { return None };
+            let names: Vec<String> =
+                function.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            let last = names.get(names.len().saturating_sub(2)..).unwrap_or_default().join("::");
+            NEVER_TWICE.contains(&last.as_str()).then_some(expr)
+        }
+        _ => None,
+    }
 }
 
 /// What to say about a key that is the same for all calls.

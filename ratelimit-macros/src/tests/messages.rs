@@ -5,10 +5,12 @@ use std::path::Path;
 
 /// All messages of the crate, by file.
 const MESSAGES: &[(&str, &[(&str, &str)])] = &[
+    ("address", crate::address::ALL),
     ("args", crate::args::ALL),
     ("arithmetic", crate::arithmetic::ALL),
     ("check", crate::check::ALL),
     ("flow", crate::flow::ALL),
+    ("foreign", crate::foreign::ALL),
     ("function", crate::function::ALL),
     ("handler", crate::handler::ALL),
     ("quantity", crate::quantity::ALL),

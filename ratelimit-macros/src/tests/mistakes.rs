@@ -190,7 +190,7 @@ fn f33_the_form_of_arguments() {
             ),
             (
                 "when = \"#phone.length() > 3\", capacity = 20, refill = 5",
-                "takes Rust over the function's arguments",
+                "`when = phone.length() > 3`",
             ),
             ("cost = \"phone.len()\", capacity = 20, refill = 5", "write `cost = phone.len()`"),
             ("capacity = \"user.limit\", refill = 5", "write `capacity = user.limit`"),
@@ -488,7 +488,10 @@ fn habits_that_gave_two_errors_or_none() {
             ("capacity = 20, refill = 5, on_limited = ()", "as in `on_limited = Err(..)`"),
             ("key = stringify!(phone), capacity = 5, refill = 1", "names no argument"),
             ("key = KEY.to_string(), capacity = 5, refill = 1", "names no argument"),
-            ("key = String::from(\"sms:{phone}\"), capacity = 5, refill = 1", "names no argument"),
+            (
+                "key = String::from(\"sms:{phone}\"), capacity = 5, refill = 1",
+                "`{phone}` in quotes is text",
+            ),
             ("key = \"sms\".into(), capacity = 5, refill = 1", "names no argument"),
             ("key = user_id, capacity = 5, refill = 1", "who calls is `@user ?: @ip`"),
             ("key = clientIp, capacity = 5, refill = 1", "did you mean `key = \"@ip\"`?"),

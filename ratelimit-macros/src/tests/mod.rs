@@ -5,3 +5,4 @@ mod habits;
 mod messages;
 mod mistakes;
 mod robust;
+mod syntax;

@@ -40,7 +40,7 @@ fn f7(phone: &str) -> Result<usize, RateLimitError> {
     Ok(phone.len())
 }
 
-#[rate_limit(capacity = 20, refill = 5, when = "#phone.length() > 3")]
+#[rate_limit(capacity = 20, refill = 5, limiter = "redis")]
 fn f8(phone: &str) -> Result<usize, RateLimitError> {
     Ok(phone.len())
 }
