@@ -154,8 +154,8 @@ impl Args {
                 match (mistake, name, arg) {
                     (Mistake::Sign(sign, error), _, Some(arg)) => {
                         self.misread.push(arg);
-                        // `limiter.Rate { .. }` is another limiter's.
-                        self.is_translated |= sign == ".";
+                        // `limiter.Rate { .. }` is another limiter's, and `(5) refill(1)` swallows an argument.
+                        self.is_translated |= sign == "." || sign == "(";
                         self.form(sign, error, errors);
                     }
                     (Mistake::Name(word, value), Some(name), _) => {
@@ -264,7 +264,12 @@ impl Args {
                 let Ok(word) = ahead.call(Ident::parse_any) else {
                     return error(token.span(), not_an_argument());
                 };
-                let at = if sign.as_char() == '@' { "@" } else { "" };
+                let word = word.unraw().to_string();
+                let is_argument = self.names.contains(&word);
+                if !is_argument && !crate::key::CONTEXT.contains(&word.as_str()) {
+                    return error(token.span(), not_an_argument());
+                }
+                let at = if is_argument { "" } else { "@" };
                 Some(format!("`key = \"{at}{word}\"`"))
             }
             TokenTree::Punct(_) | TokenTree::Ident(_) => None,
@@ -531,6 +536,9 @@ fn assignment(
         return error(sign.span, comma_missing());
     }
     input.advance_to(ahead);
+    if matches!(arg, Arg::Key | Arg::Group) {
+        return error_at(assign.eq_token, foreign::one_value(arg.name()));
+    }
     let (left, right) = (line(&left), line(&pieces(assign.right.to_token_stream())));
     let value = format!("{} = {left} == {right}", arg.name());
     error_at(assign.eq_token, foreign::assigned(value))
@@ -561,7 +569,14 @@ fn skip_value(input: ParseStream<'_>) {
 }
 
 fn ends_value(input: ParseStream<'_>) -> bool {
-    input.is_empty() || input.peek(Token![,]) || input.peek(Token![;]) || starts_argument(input)
+    let is_known = || {
+        let word = input.fork().call(Ident::parse_any).map(|name| name.unraw().to_string());
+        word.is_ok_and(|word| Arg::near(&word).is_some() || words::argument(&word).is_some())
+    };
+    input.is_empty()
+        || input.peek(Token![,])
+        || input.peek(Token![;])
+        || starts_argument(input) && is_known()
 }
 
 fn starts_argument(input: ParseStream<'_>) -> bool {

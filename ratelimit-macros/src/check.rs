@@ -21,7 +21,7 @@ use crate::message::{Message, messages};
 use crate::quantity::{self, Known, MAX_LOG, Number, unwrapped};
 use crate::symbol::{Algo, Arg, FIELDS, MODES, ON_ERRORS, listed, meant_by};
 use crate::words;
-use crate::written::{close_line, find, pieces};
+use crate::written::{Kind, Piece, close_line, find, key_line, pieces};
 
 messages! {
     unknown_word(arg, word, values) = "`{arg}` cannot be `{word}`: there are {values}";
@@ -38,6 +38,8 @@ messages! {
     cost_above(cost, arg, limit) =
         "a cost of {cost} is more than the `{arg}` of {limit}: no call would ever pass";
     not_text(arg) = "`{arg}` takes a text in quotes";
+    value_as_name(arg, key) =
+        "a `{arg}` is one for all calls: what differs stands in the key, as in `key = \"{key}\"`";
     name_differs(written, arg, instead) =
         "`{written}` is text here, and a `{arg}` is one for all calls: what differs stands in the \
          key, as in `key = \"{instead}\"`";
@@ -412,10 +414,15 @@ impl<'a> Reader<'a> {
     fn name(&mut self, arg: Arg) -> Option<LitStr> {
         let given = self.args.get(arg)?;
         let Some(name) = text(&given.value) else {
-            let tokens = given.value.to_token_stream();
+            let all = pieces(given.value.to_token_stream());
+            let is_one = |piece: &Piece, _: &[Piece]| {
+                piece.kind == Kind::Word && (piece.text == "self" || self.scope.binds(&piece.text))
+            };
             let message = match unwrapped(&given.value) {
+                _ if find(&all, &is_one).is_some() => value_as_name(&given.name, key_line(&all)),
+                Expr::Path(path) if path.path.get_ident().is_none() => not_text(&given.name),
                 Expr::Path(_) | Expr::Field(_) | Expr::Binary(_) | Expr::Lit(_) => {
-                    text_without_quotes(&given.name, close_line(&pieces(tokens)))
+                    text_without_quotes(&given.name, close_line(&all))
                 }
                 _ => not_text(&given.name),
             };
@@ -467,8 +474,12 @@ impl<'a> Reader<'a> {
         let is_inside = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         let is_argument =
             arguments.iter().any(|argument| argument == root) && name.chars().all(is_inside);
-        let is_code = name.contains(['[', '('])
-            && names.word(name).is_some_and(|word| arguments.contains(&word.name));
+        let is_named = |word: &key::placeholder::Placeholder| {
+            let root = word.name.split('.').next().unwrap_or_default();
+            arguments.iter().any(|argument| argument == root)
+        };
+        let is_code = ["[", "(", "?.", "?:"].iter().any(|sign| name.contains(sign))
+            && names.word(name).is_some_and(|word| is_named(&word));
         (!is_label && (is_argument || is_code)).then(|| (all, name_differs(name, arg.name(), name)))
     }
 
@@ -548,7 +559,8 @@ impl<'a> Reader<'a> {
         if word.is_none() {
             // `LimitAlgorithm.FIXED_WINDOW`, `Algo::FixedWindow`, `true`.
             let whole = close_line(&pieces(given.value.to_token_stream()));
-            let words = [last_word(&given.value), Some(whole)];
+            let words =
+                [last_word(&given.value), Some(whole).filter(|word| !word.starts_with('!'))];
             let near = words
                 .into_iter()
                 .flatten()

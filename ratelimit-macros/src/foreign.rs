@@ -68,7 +68,8 @@ pub(crate) fn mistake(arg: Arg, tokens: TokenStream) -> Option<syn::Error> {
         .or_else(|| null(arg, &all))
         .or_else(|| operator(arg, &all))
         .or_else(|| number(arg, &all))
-        .or_else(|| parts(arg, &all));
+        .or_else(|| parts(arg, &all))
+        .or_else(|| marked(arg, &all));
     found.map(|(span, message)| error(span, message))
 }
 
@@ -105,8 +106,17 @@ fn sign_of_a_name(arg: Arg, all: &[Piece]) -> Found {
         Arg::Algo | Arg::Mode | Arg::OnError | Arg::Fields => return word(arg, &bare),
         Arg::Decision => not_a_local(name),
         _ if after.first().is_some_and(|next| next.kind == Kind::Group) => {
-            let name = if arg.quantity().is_some() { name } else { "capacity" };
-            no_placeholders(name, written.replace(' ', ""))
+            let written = written.replace(' ', "");
+            if arg.quantity().is_some() || arg == Arg::Cost {
+                no_placeholders(name, written)
+            } else {
+                let inner = line(after.first().map_or(&[], |group| &group.inner));
+                let instead = format!(
+                    "an argument of the function stands as it is, `{name} = {inner}`, and so does what a \
+                     configuration gives"
+                );
+                not_rust(written, instead)
+            }
         }
         _ => not_rust(
             written,
@@ -155,6 +165,7 @@ fn statement(arg: Arg, all: &[Piece]) -> Found {
         ("new", Arg::Key | Arg::Group) => {
             format!("write the value itself, as in `{} = phone`", arg.name())
         }
+        ("await", _) => "it is computed before the function runs, and cannot wait".to_owned(),
         ("new", _) => "a value is made by a function, as in `Name::new(..)`".to_owned(),
         ("if" | "unless", Arg::When) if !has_block => {
             let not = if first.is_word("unless") { "!" } else { "" };
@@ -230,6 +241,8 @@ fn word(arg: Arg, all: &[Piece]) -> Found {
         _ => return None,
     };
     let first = all.first()?;
+    // `!enforce` is none of them.
+    let is_not = first.is_sign("!");
     let words: Vec<&str> = all
         .iter()
         .filter(|piece| piece.kind == Kind::Word)
@@ -237,7 +250,7 @@ fn word(arg: Arg, all: &[Piece]) -> Found {
         .collect();
     let near = meant_by(arg, &words.join("_"), values.iter().copied())
         .or_else(|| words.iter().find_map(|word| meant_by(arg, word, values.iter().copied())));
-    let message = match near {
+    let message = match near.filter(|_| !is_not) {
         Some(near) => one_word_like(arg.name(), near),
         None => not_one_word(arg.name(), listed(values.into_iter(), "and")),
     };
@@ -253,8 +266,10 @@ fn text(arg: Arg, all: &[Piece]) -> Found {
 /// `user?.id ?? "x"`, `phone ?: "x"`, `phone or "x"`.
 fn default(arg: Arg, all: &[Piece]) -> Found {
     let is_key = matches!(arg, Arg::Key | Arg::Group);
-    let is_default =
-        |piece: &Piece| piece.is_sign("??") || piece.is_sign("?:") || is_key && piece.is_word("or");
+    let is_value = is_key || arg.quantity().is_some() || arg == Arg::Cost;
+    let is_default = |piece: &Piece| {
+        piece.is_sign("??") || piece.is_sign("?:") || is_value && piece.is_word("or")
+    };
     let at = all.iter().position(is_default);
     let Some(at) = at else {
         let dot = all.iter().find(|piece| piece.is_sign("?.")).filter(|_| is_key)?;
@@ -266,7 +281,13 @@ fn default(arg: Arg, all: &[Piece]) -> Found {
     let message = if is_key {
         key_default(sign, arg, &format!("{} ?: {}", key_line(value), key_line(default)))
     } else {
+        let has_path = value.iter().any(|piece| piece.is_sign("?."));
         let (value, default) = (line(value), line(default));
+        if has_path {
+            let root = value.split('?').next().unwrap_or_default();
+            let instead = format!("write `{} = {root}.map_or({default}, |it| ..)`", arg.name());
+            return Some((sign.span, not_rust(&sign.text, instead)));
+        }
         not_rust(&sign.text, format!("write `{} = {value}.unwrap_or({default})`", arg.name()))
     };
     Some((sign.span, message))
@@ -358,6 +379,14 @@ fn operator(arg: Arg, all: &[Piece]) -> Found {
             _ => return None,
         })
     };
+    let others = ["matches", "instanceof", "like", "between", "contains", "has"];
+    let is_other = |piece: &&Piece| others.iter().any(|word| piece.is_word(word));
+    if let Some(piece) = all.iter().skip(1).find(is_other).filter(|_| arg == Arg::When)
+        && !all.iter().any(|piece| piece.is_sign("."))
+    {
+        let instead = "a condition is Rust, as in `when = phone.len() > 3`";
+        return Some((piece.span, not_rust(&piece.text, instead)));
+    }
     if let Some(piece) = all.iter().skip(1).find(|piece| piece.is_word("in") && arg == Arg::When) {
         let instead = "write `.contains(..)`, as in `when = names.contains(&name)`";
         return Some((piece.span, not_rust("in", instead)));
@@ -475,6 +504,25 @@ fn known_unit(word: &str) -> Option<&str> {
         return Some(word);
     }
     words::unit(word).map(|(unit, _)| unit).filter(|unit| !unit.is_empty())
+}
+
+/// `<phone>`, `%phone%`, `:phone`; and `mut d` for a name.
+fn marked(arg: Arg, all: &[Piece]) -> Found {
+    let first = all.first()?;
+    if arg == Arg::Decision {
+        return Some((first.span, not_a_local(arg.name())));
+    }
+    let signs = ["<", ">", "%", ":", "?", "~", "."];
+    let [next, ..] = all.get(1..)? else { return None };
+    if next.kind != Kind::Word || !signs.iter().any(|sign| first.is_sign(sign)) {
+        return None;
+    }
+    let rest = all.get(1..)?;
+    let len =
+        rest.iter().position(|piece| signs.iter().any(|sign| piece.is_sign(sign) && *sign != "."));
+    let bare = line(rest.get(..len.unwrap_or(rest.len()))?);
+    let instead = format!("names stand as they are, as in `{} = {bare}`", arg.name());
+    Some((first.span, not_rust(&first.text, instead)))
 }
 
 /// `phone:user`, `[phone user]`.

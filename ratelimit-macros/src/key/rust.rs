@@ -6,12 +6,13 @@ use syn::{BinOp, Expr, ExprBinary, ExprLit, Lit};
 
 use super::{CONTEXT, differs, foreign, rust_text};
 use crate::error::Errors;
+use crate::foreign::{key_language, not_rust};
 use crate::function::Scope;
 use crate::message::messages;
-use crate::quantity::unwrapped;
+use crate::quantity::{literal_int, unwrapped};
 use crate::symbol::nearest;
 use crate::words::snake_case;
-use crate::written::{line, pieces};
+use crate::written::{Kind, key_line, line, pieces};
 
 messages! {
     joined_text() =
@@ -47,6 +48,18 @@ pub(super) fn parts<'e>(
         Expr::Array(array) => array.elems.iter().collect(),
         key => vec![key],
     };
+    if let Expr::Binary(ExprBinary { left, op: op @ BinOp::Or(_), right, .. }) = key
+        && is_text(right)
+    {
+        let line = |side: &Expr| key_line(&pieces(side.to_token_stream()));
+        let instead = format!(
+            "a default is `?:` in the key language, in quotes, `{arg} = \"{} ?: {}\"`",
+            line(left),
+            line(right)
+        );
+        errors.at(op, not_rust("||", instead));
+        return None;
+    }
     if let Some(text) = parts.iter().find_map(|part| joined(part)) {
         errors.at(text, joined_text());
         return None;
@@ -113,6 +126,14 @@ fn is_made_of_constants(expr: &Expr, scope: &Scope<'_>) -> bool {
         }
         Expr::Reference(inner) => is_constant(&inner.expr, scope),
         Expr::Cast(inner) => is_constant(&inner.expr, scope),
+        // `user.id * 0`.
+        Expr::Binary(binary) => {
+            let number = literal_int(&binary.right).map(|number| number.base10_digits().to_owned());
+            match (&binary.op, number.as_deref()) {
+                (BinOp::Mul(_) | BinOp::BitAnd(_), Some("0")) | (BinOp::Rem(_), Some("1")) => true,
+                _ => is_constant(&binary.left, scope) && is_constant(&binary.right, scope),
+            }
+        }
         Expr::Call(call) => {
             let Expr::Path(function) = unwrapped(&call.func) else { return false };
             let mut names =
@@ -120,7 +141,8 @@ fn is_made_of_constants(expr: &Expr, scope: &Scope<'_>) -> bool {
             let last = names.next().unwrap_or_default();
             let holder = names.next().unwrap_or_default();
             let is_holder = HOLDERS.contains(&holder.as_str());
-            let is_known = CONSTRUCTORS.contains(&last.as_str()) && (is_holder || last != "new")
+            let is_known = ["type_name", "size_of"].contains(&last.as_str())
+                || CONSTRUCTORS.contains(&last.as_str()) && (is_holder || last != "new")
                 || is_holder && last == "default";
             is_known
                 && call.args.iter().all(|value| is_constant(value, scope))
@@ -226,10 +248,11 @@ fn constant(arg: &str, key: &Expr, scope: &Scope<'_>) -> crate::message::Message
             return no_argument(&name, format!("did you mean `{arg} = \"@{name}{default}\"`?"));
         }
         if let Some(instead) = foreign::name(&name, None) {
-            return no_argument(
-                name,
-                instead.replace("mean `@", &format!("mean `{arg} = \"@")).replace("`?", "\"`?"),
-            );
+            return no_argument(name, in_quotes(instead, arg));
+        }
+        let small = name.to_lowercase();
+        if ["remote_addr", "ipaddr", "ip_addr", "by_ip"].iter().any(|word| small.contains(word)) {
+            return no_argument(name, in_quotes("did you mean `@ip`?", arg));
         }
         let instead = format!(
             "arguments: {}; a function is called, `{arg} = {name}(..)`, and text is written \
@@ -242,6 +265,21 @@ fn constant(arg: &str, key: &Expr, scope: &Scope<'_>) -> crate::message::Message
         );
         return no_argument(name, instead);
     }
+    // `args[0].id`, `request.remote_addr`.
+    let written = pieces(key.to_token_stream());
+    if let [root, next, rest @ ..] = written.as_slice()
+        && root.kind == Kind::Word
+        && !scope.binds(&root.text)
+    {
+        if root.text == "args" && next.text == "[" {
+            let key = key_line(&written);
+            return key_language(&key, arg, &key);
+        }
+        let field = rest.first().filter(|_| next.is_sign(".")).map(|field| field.text.as_str());
+        if let Some(instead) = field.and_then(|field| foreign::name(&root.text, Some(field))) {
+            return no_argument(&root.text, in_quotes(instead, arg));
+        }
+    }
     let argument = arguments.first().map_or("phone", String::as_str);
     let example = match key {
         Expr::Path(path) => {
@@ -250,6 +288,11 @@ fn constant(arg: &str, key: &Expr, scope: &Scope<'_>) -> crate::message::Message
         _ => argument.to_owned(),
     };
     if arg == "group" { constant_group(argument) } else { constant_key(example) }
+}
+
+/// An answer about a key in quotes, with the argument in front.
+fn in_quotes(instead: &str, arg: &str) -> String {
+    instead.replace("mean `@", &format!("mean `{arg} = \"@")).replace("`?", "\"`?")
 }
 
 /// The text literal of `"text" + value` and of `value + "text"`. Rust has no such `+`, and other languages do. What

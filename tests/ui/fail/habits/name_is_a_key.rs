@@ -15,4 +15,9 @@ fn f2(phone: &str) -> Result<(), RateLimitError> {
     Ok(())
 }
 
+#[rate_limit(name = phone, capacity = 20, refill = 5)]
+fn f3(phone: &str) -> Result<(), RateLimitError> {
+    Ok(())
+}
+
 fn main() {}
