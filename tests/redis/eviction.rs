@@ -1,4 +1,4 @@
-//! A server that may forget what it is told.
+//! A server that may evict keys.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use test_support::{Flavor, Link, Log, Node, Server};
 use crate::calls::{Told, block_on, call, on, window_of};
 use crate::wait::{ms, secs, until};
 
-const LINE: &str = "the server may forget rate limits";
+const LINE: &str = "the server may evict rate limits";
 
 /// In a process of its own, since the log is the process's.
 #[test]

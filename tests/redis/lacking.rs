@@ -5,7 +5,7 @@ use std::thread;
 
 use ratelimit_kit::{Algorithm, Check, Limiter, Rate, RateLimitError, Rule};
 use redis::Value;
-use test_support::{Flavor, Reply, Server, Stub, unique};
+use test_support::{Call, Flavor, Reply, Server, Stub, unique};
 
 use crate::calls::{Told, block_on, call, connected, on, window};
 use crate::wait::{secs, until};
@@ -310,5 +310,32 @@ fn ready_asks_a_cluster_about_keys() {
         Reply::error("NOPERM No permissions to access a key"),
     ] {
         assert_eq!(about_keys(fine), Ok(()));
+    }
+}
+
+/// A node that takes its time delays the others no more than itself.
+#[test]
+fn ready_asks_the_nodes_of_a_cluster_together() {
+    let nodes = [(); 2].map(|()| Stub::start(|_| Reply::Usual));
+    let owner = |node: &Stub, first, last| {
+        let address = [Reply::bulk("127.0.0.1"), Reply::integer(node.port().into())];
+        Reply::array([Reply::integer(first), Reply::integer(last), Reply::array(address)])
+    };
+    let slots = Reply::array([owner(&nodes[0], 0, 8_191), owner(&nodes[1], 8_192, 16_383)]);
+    for node in &nodes {
+        let slots = slots.clone();
+        node.answer(move |words| match words[0].as_slice() {
+            b"CLUSTER" => slots.clone(),
+            b"EVALSHA" if words[2] != b"0" => Reply::Silence,
+            b"EVALSHA" => Reply::array([]),
+            _ => Reply::Usual,
+        });
+    }
+    let limiter = on(format!("redis+cluster://127.0.0.1:{}", nodes[0].port())).build().unwrap();
+    let error = block_on(limiter.ready()).unwrap_err().to_string();
+    assert!(error.contains("timed out"), "{error}");
+    for node in &nodes {
+        let is_asked = |call: &Call| call.words[2] != b"0";
+        assert!(node.calls("EVALSHA").iter().any(is_asked), "{}", node.url());
     }
 }

@@ -247,7 +247,7 @@ fn who_has_no_credentials_does_not_connect() {
     let limiter = on(stub.url()).redis_credentials(|| None).build().unwrap();
     let error = block_on(limiter.ready()).unwrap_err();
     assert!(matches!(error, StoreError::Permission { .. }), "{error:?}");
-    let expected = "there are no credentials: the closure that is asked for them has none";
+    let expected = "there are no credentials: the closure for them returns none";
     assert!(error.to_string().ends_with(expected), "{error}");
     assert_eq!(stub.connections().len(), 0);
 }

@@ -22,7 +22,7 @@ use crate::rule::{Mode, OnError};
 #[cfg(feature = "tls")]
 use crate::store::redis::Pem;
 #[cfg(feature = "redis")]
-use crate::store::redis::{Credentials, Naming, Provider, Reach, Redis, Tls};
+use crate::store::redis::{ConnectSettings, Credentials, KeyPrefix, Provider, Redis, Tls};
 use crate::store::{Embedded, Store};
 
 /// Which store decides.
@@ -422,8 +422,8 @@ impl LimiterBuilder {
             Source::RedisUrl(url) => (Arc::new(self.open(&url, chosen_by)?), "in Redis"),
             #[cfg(feature = "redis")]
             Source::RedisConnection(connection) => {
-                let (naming, clock) = (self.naming(), self.settings.clock());
-                let store = Redis::over(connection, naming, clock, self.settings.deadline());
+                let (prefix, clock) = (self.key_prefix(), self.settings.clock());
+                let store = Redis::over(connection, prefix, clock, self.settings.deadline());
                 (Arc::new(store), "in Redis, over a connection of the caller's")
             }
             #[cfg(not(feature = "redis"))]
@@ -476,7 +476,7 @@ impl LimiterBuilder {
             self.settings.redis_password_file.take(),
             self.settings.redis_sentinel_password_file.take(),
         );
-        let reach = Reach {
+        let settings = ConnectSettings {
             connect_timeout: self.settings.connect_timeout(),
             deadline: self.settings.deadline(),
             tls: self.tls.clone(),
@@ -485,7 +485,7 @@ impl LimiterBuilder {
                 .sentinel_credentials
                 .provider(sentinel_password, REDIS_SENTINEL_PASSWORD_FILE)?,
         };
-        let opened = Redis::open(url, reach, self.naming(), self.settings.clock());
+        let opened = Redis::open(url, settings, self.key_prefix(), self.settings.clock());
         opened.map_err(|error| match error {
             #[cfg(feature = "tls")]
             ConfigError::Certificates(_) if roots_are_of_environment => {
@@ -499,9 +499,9 @@ impl LimiterBuilder {
 
     /// How keys in Redis are named.
     #[cfg(feature = "redis")]
-    fn naming(&self) -> Naming {
+    fn key_prefix(&self) -> KeyPrefix {
         let prefix = self.settings.prefix();
-        Naming::new(prefix, self.settings.service.as_deref())
+        KeyPrefix::new(prefix, self.settings.service.as_deref())
     }
 
     /// For tests: see [`testing::limiter`](crate::testing::limiter).

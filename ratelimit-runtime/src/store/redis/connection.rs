@@ -1,8 +1,9 @@
-//! A connection to a server, and what is known of both.
+//! A connection to a server, and what calls have found out about both.
 //!
-//! Nothing that a caller does says anything about the server: who leaves early has only not waited.
-//! A call without an answer raises a suspicion, and a question of the limiter's own settles it.
+//! What a caller does says nothing about the server: one that leaves early has only stopped waiting. So a
+//! call without a reply is a reason for a [probe](super::keeper), never a verdict.
 
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -12,12 +13,12 @@ use redis::aio::MultiplexedConnection as Link;
 use tokio::sync::Notify;
 use tokio::time::timeout_at;
 
-/// A server that has said nothing for so long is asked when a call ends without an answer: a black
-/// hole looks just like a slow server.
-const SILENCE: Duration = Duration::from_millis(100);
+/// When a call ends without a reply, a server that has not replied to anybody for this long is probed: one
+/// that never will looks just like one that is slow.
+const NO_REPLY_THRESHOLD: Duration = Duration::from_millis(100);
 
-/// A server that has had no script for so many calls in a row keeps none.
-const KEPT_NONE: u32 = 16;
+/// A server that lacked its script for this many calls in a row keeps none.
+const CALLS_WITHOUT_SCRIPT: u32 = 16;
 
 /// A connection; clones are the same one.
 #[derive(Clone, Debug)]
@@ -31,31 +32,31 @@ struct Health {
     /// What to call the server in a message.
     name: String,
     since: Instant,
-    /// Milliseconds after `since` of the latest answer.
-    answered_ms: AtomicU32,
-    /// Whether it was ever asked something with success.
-    worked: AtomicBool,
+    /// Milliseconds from `since` to the latest reply.
+    last_reply_ms: AtomicU32,
+    /// Whether anything ever succeeded over it.
+    succeeded: AtomicBool,
     lost: AtomicBool,
     suspected: AtomicBool,
-    /// For who keeps the connection: it is lost or suspected.
-    news: Notify,
-    /// Whether scripts can be uploaded; else they are sent along with a call.
+    /// For the task that keeps the connection: it is lost or suspected.
+    changed: Notify,
+    /// Whether scripts can be uploaded; else each call carries its script.
     takes_uploads: AtomicBool,
-    /// How often a script was sent along with a call since the server had one.
-    sent_along: AtomicU32,
-    /// How often each script was sent, of [`ratelimit_lua::ALL`].
-    brought: [AtomicU32; ratelimit_lua::ALL.len()],
+    /// How many calls have carried their script since the server had one.
+    carried: AtomicU32,
+    /// How often each script of [`ratelimit_lua::ALL`] was uploaded.
+    uploads: [AtomicU32; ratelimit_lua::ALL.len()],
 }
 
-/// What who keeps a connection learns of it.
+/// What the task that keeps a connection reacts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum News {
-    /// It is of no use any more.
+pub(super) enum Event {
+    /// The connection is of no use any more.
     Lost,
-    /// A call had no answer, and there has been none for a while.
+    /// A call had no reply, and the server has not replied to anybody for a while.
     Suspected,
-    /// None, for as long as one wanted to wait.
-    None,
+    /// Nothing has happened for as long as the task wanted to wait.
+    Timeout,
 }
 
 impl Connection {
@@ -63,14 +64,14 @@ impl Connection {
         let health = Health {
             name,
             since: Instant::now(),
-            answered_ms: AtomicU32::new(0),
-            worked: AtomicBool::new(false),
+            last_reply_ms: AtomicU32::new(0),
+            succeeded: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             suspected: AtomicBool::new(false),
-            news: Notify::new(),
+            changed: Notify::new(),
             takes_uploads: AtomicBool::new(takes_uploads),
-            sent_along: AtomicU32::new(0),
-            brought: Default::default(),
+            carried: AtomicU32::new(0),
+            uploads: Default::default(),
         };
         Self { link, health: Arc::new(health) }
     }
@@ -80,48 +81,48 @@ impl Connection {
         &self.health.name
     }
 
-    /// For questions of the limiter's own, of which nobody else needs to hear.
+    /// For commands of the limiter's own, which are not watched.
     pub(super) fn link(&self) -> Link {
         self.link.clone()
     }
 
-    /// Watches over one call: dropped before [`Call::answered`], it has had no answer.
-    pub(super) fn call(&mut self) -> (Call<'_>, &mut Link) {
-        (Call { health: &self.health, answered: false }, &mut self.link)
+    /// Watches over one call. If it is dropped before [`InFlight::replied`], the call had no reply.
+    pub(super) fn call(&mut self) -> (InFlight<'_>, &mut Link) {
+        (InFlight { health: &self.health, replied: false }, &mut self.link)
     }
 
-    /// It is of no use any more.
+    /// The connection is of no use any more.
     pub(super) fn lose(&self) {
         self.health.lost.store(true, Ordering::Relaxed);
-        self.health.news.notify_one();
+        self.health.changed.notify_one();
     }
 
-    /// What there is to know, or nothing until then.
-    pub(super) async fn news(&self, until: Instant) -> News {
+    /// Waits until something happens to the connection, or until an instant.
+    pub(super) async fn event(&self, until: Instant) -> Event {
         let health = &self.health;
-        let _ = timeout_at(until.into(), health.news.notified()).await;
+        let _ = timeout_at(until.into(), health.changed.notified()).await;
         if health.lost.load(Ordering::Relaxed) {
-            News::Lost
+            Event::Lost
         } else if health.suspected.swap(false, Ordering::Relaxed) {
-            News::Suspected
+            Event::Suspected
         } else {
-            News::None
+            Event::Timeout
         }
     }
 
-    /// How long ago the latest answer was.
-    pub(super) fn silent_for(&self) -> Duration {
-        self.health.silent_for()
+    /// How long ago the server has replied to anything.
+    pub(super) fn since_last_reply(&self) -> Duration {
+        self.health.since_last_reply()
     }
 
-    /// The server has answered: what was asked for, if it `worked`.
-    pub(super) fn answered(&self, worked: bool) {
-        self.health.answered(worked);
+    /// The server has replied; `succeeded` if not by an error.
+    pub(super) fn replied(&self, succeeded: bool) {
+        self.health.replied(succeeded);
     }
 
-    /// Whether it was ever asked something with success.
-    pub(super) fn has_worked(&self) -> bool {
-        self.health.worked.load(Ordering::Relaxed)
+    /// Whether anything ever succeeded over it.
+    pub(super) fn has_succeeded(&self) -> bool {
+        self.health.succeeded.load(Ordering::Relaxed)
     }
 
     /// Whether scripts can be uploaded over it.
@@ -129,35 +130,34 @@ impl Connection {
         self.health.takes_uploads.load(Ordering::Relaxed)
     }
 
-    /// Scripts cannot be uploaded over it.
+    /// The server has refused an upload.
     pub(super) fn refuses_uploads(&self) {
         self.health.takes_uploads.store(false, Ordering::Relaxed);
     }
 
-    /// A script is sent along with a call. Whether it is certain from now on that the server keeps
-    /// none.
-    pub(super) fn sends_along(&self) -> bool {
-        self.health.sent_along.fetch_add(1, Ordering::Relaxed) == KEPT_NONE
+    /// A call carries its script. `true` once: when it is certain that the server keeps no scripts.
+    pub(super) fn carries_script(&self) -> bool {
+        self.health.carried.fetch_add(1, Ordering::Relaxed) == CALLS_WITHOUT_SCRIPT
     }
 
-    /// The server had a script.
-    pub(super) fn has_kept(&self) {
-        if self.health.sent_along.load(Ordering::Relaxed) != 0 {
-            self.health.sent_along.store(0, Ordering::Relaxed);
+    /// The server had the script of a call.
+    pub(super) fn had_script(&self) {
+        if self.health.carried.load(Ordering::Relaxed) != 0 {
+            self.health.carried.store(0, Ordering::Relaxed);
         }
     }
 
-    /// How often a script was sent.
-    pub(super) fn brought(&self, script: &Script) -> u32 {
-        self.health.brought(script).map_or(0, |brought| brought.load(Ordering::Acquire))
+    /// How often a script was uploaded.
+    pub(super) fn uploads(&self, script: &'static Script) -> u32 {
+        self.health.uploads(script).map_or(0, |uploads| uploads.load(Ordering::Acquire))
     }
 
-    /// Whether it is for this call to send a script, which the server lacked after it had been sent
-    /// `seen` times: of all calls that find that, for one.
-    pub(super) fn is_first_to_bring(&self, script: &Script, seen: u32) -> bool {
+    /// Whether this caller is to upload a script that the server lacked after `seen` uploads: of all callers
+    /// that find that, one.
+    pub(super) fn claims_upload(&self, script: &'static Script, seen: u32) -> bool {
         let next = seen.wrapping_add(1);
-        self.health.brought(script).is_some_and(|brought| {
-            brought.compare_exchange(seen, next, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        self.health.uploads(script).is_some_and(|uploads| {
+            uploads.compare_exchange(seen, next, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         })
     }
 }
@@ -167,55 +167,57 @@ impl Health {
         u32::try_from(self.since.elapsed().as_millis()).unwrap_or(u32::MAX)
     }
 
-    fn silent_for(&self) -> Duration {
-        let answered = self.answered_ms.load(Ordering::Relaxed);
-        Duration::from_millis(self.elapsed_ms().saturating_sub(answered).into())
+    fn since_last_reply(&self) -> Duration {
+        let last = self.last_reply_ms.load(Ordering::Relaxed);
+        Duration::from_millis(self.elapsed_ms().saturating_sub(last).into())
     }
 
-    fn answered(&self, worked: bool) {
-        // Under load nearly every call finds nothing to change, and then writes nothing shared but
-        // the time, and that only as often as it changes.
+    fn replied(&self, succeeded: bool) {
+        // Under load nearly every call finds nothing to change. Then it writes nothing shared but the time,
+        // once a millisecond.
         let now = self.elapsed_ms();
-        if self.answered_ms.load(Ordering::Relaxed) != now {
-            self.answered_ms.store(now, Ordering::Relaxed);
+        if self.last_reply_ms.load(Ordering::Relaxed) != now {
+            self.last_reply_ms.store(now, Ordering::Relaxed);
         }
-        if worked && !self.worked.load(Ordering::Relaxed) {
-            self.worked.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// A call has ended without an answer.
-    fn unanswered(&self) {
-        if self.silent_for() >= SILENCE && !self.suspected.swap(true, Ordering::Relaxed) {
-            self.news.notify_one();
+        if succeeded && !self.succeeded.load(Ordering::Relaxed) {
+            self.succeeded.store(true, Ordering::Relaxed);
         }
     }
 
-    fn brought(&self, script: &Script) -> Option<&AtomicU32> {
-        let place = ratelimit_lua::ALL.iter().position(|known| known.sha1 == script.sha1);
-        place.and_then(|place| self.brought.get(place))
+    /// A call has ended without a reply.
+    fn no_reply(&self) {
+        let is_silent = self.since_last_reply() >= NO_REPLY_THRESHOLD;
+        if is_silent && !self.suspected.swap(true, Ordering::Relaxed) {
+            self.changed.notify_one();
+        }
+    }
+
+    fn uploads(&self, script: &'static Script) -> Option<&AtomicU32> {
+        // Scripts are statics, so an address is enough.
+        let index = ratelimit_lua::ALL.iter().position(|known| ptr::eq(*known, script));
+        index.and_then(|index| self.uploads.get(index))
     }
 }
 
 /// One call over a connection.
 #[derive(Debug)]
-pub(super) struct Call<'c> {
+pub(super) struct InFlight<'c> {
     health: &'c Health,
-    answered: bool,
+    replied: bool,
 }
 
-impl Call<'_> {
-    /// The server has said something: what was asked for, if it `worked`.
-    pub(super) fn answered(mut self, worked: bool) {
-        self.answered = true;
-        self.health.answered(worked);
+impl InFlight<'_> {
+    /// The server has replied; `succeeded` if not by an error.
+    pub(super) fn replied(mut self, succeeded: bool) {
+        self.replied = true;
+        self.health.replied(succeeded);
     }
 }
 
-impl Drop for Call<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        if !self.answered {
-            self.health.unanswered();
+        if !self.replied {
+            self.health.no_reply();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! As whom to log in.
+//! User and password, and who has them.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -22,17 +22,17 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Of a user.
+    /// The password of a user.
     pub fn new(user: impl Into<String>, password: impl Into<String>) -> Self {
         Self { user: Some(user.into()), password: password.into() }
     }
 
-    /// Of the user in the URL, or else of the default user.
+    /// The password of the user in the URL, or else of the default user.
     pub fn password(password: impl Into<String>) -> Self {
         Self { user: None, password: password.into() }
     }
 
-    /// A login as this one.
+    /// A login with these credentials.
     pub(super) fn applied_to(
         &self,
         login: redis::RedisConnectionInfo,
@@ -53,31 +53,31 @@ impl fmt::Debug for Credentials {
 
 /// Where credentials come from that can change.
 #[derive(Clone)]
-pub(crate) struct Provider(Arc<Asked>);
+pub(crate) struct Provider(Arc<Source>);
 
-struct Asked {
-    ask: Box<dyn Fn() -> Result<Credentials, Missing> + Send + Sync>,
-    /// Held while it is asked: one that hangs takes one thread and no more.
+struct Source {
+    read: Box<dyn Fn() -> Result<Credentials, NoCredentials> + Send + Sync>,
+    /// Held while `read` runs: one that hangs takes one thread and no more.
     busy: PerProcess<Arc<Mutex<()>>>,
 }
 
 /// Why there are no credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
-    /// Who was asked has none, or has panicked.
+pub(super) enum NoCredentials {
+    /// The closure has none, or has panicked.
     None,
-    /// Who was asked has not answered in time.
+    /// There was no answer in time.
     Late,
     /// The file has none.
     File(PathBuf, InvalidPasswordFile),
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for NoCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::None => f.write_str("the closure that is asked for them has none"),
-            Self::Late => f.write_str("who is asked for them does not answer in time"),
-            // The name alone, and nothing of what is in it.
+            Self::None => f.write_str("the closure for them returns none"),
+            Self::Late => f.write_str("the source of them does not answer in time"),
+            // The name of the file, and nothing of what is in it.
             Self::File(path, fault) => write!(f, "the file `{}` {fault}", path.display()),
         }
     }
@@ -85,34 +85,37 @@ impl fmt::Display for Missing {
 
 impl Provider {
     pub(crate) fn new(ask: impl Fn() -> Option<Credentials> + Send + Sync + 'static) -> Self {
-        Self::asking(move || ask().ok_or(Missing::None))
+        Self::reading(move || ask().ok_or(NoCredentials::None))
     }
 
-    fn asking(ask: impl Fn() -> Result<Credentials, Missing> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Asked { ask: Box::new(ask), busy: PerProcess::new() }))
+    fn reading(
+        read: impl Fn() -> Result<Credentials, NoCredentials> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(Source { read: Box::new(read), busy: PerProcess::new() }))
     }
 
-    /// A file that holds a password and at most a line break after it. It is read at once as well, so
-    /// that a name with a mistake in it is found before the first login.
+    /// A file that holds a password, and perhaps a line break after it. It is read at once as well, so that a
+    /// mistake in its name is found before the first login.
     pub(crate) fn file(path: PathBuf) -> Result<Self, ConfigError> {
         read(&path).map_err(ConfigError::PasswordFile)?;
-        Ok(Self::asking(move || read(&path).map_err(|fault| Missing::File(path.clone(), fault))))
+        let reading = move || read(&path).map_err(|fault| NoCredentials::File(path.clone(), fault));
+        Ok(Self::reading(reading))
     }
 
-    /// What it says now, or why it says nothing.
-    pub(super) async fn ask(&self, patience: Duration) -> Result<Credentials, Missing> {
+    /// The credentials of the moment.
+    pub(super) async fn ask(&self, limit: Duration) -> Result<Credentials, NoCredentials> {
         let asking = async {
             let Ok(busy) = self.0.busy.get_or_try_init(|| Ok::<_, Infallible>(Arc::default()));
             let busy = busy.clone().lock_owned().await;
-            let asked = self.0.clone();
-            // It may read a file or ask somebody else, and checks must not wait for that.
+            let source = self.0.clone();
+            // It may block, and this thread serves all checks.
             let task = tokio::task::spawn_blocking(move || {
                 let _busy = busy;
-                (asked.ask)()
+                (source.read)()
             });
-            task.await.unwrap_or(Err(Missing::None))
+            task.await.unwrap_or(Err(NoCredentials::None))
         };
-        timeout(patience, asking).await.unwrap_or(Err(Missing::Late))
+        timeout(limit, asking).await.unwrap_or(Err(NoCredentials::Late))
     }
 }
 
@@ -122,7 +125,7 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// No password is longer.
+/// The longest password, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
 fn read(path: &Path) -> Result<Credentials, InvalidPasswordFile> {
@@ -168,9 +171,9 @@ mod tests {
         assert_eq!(Provider::file(path).unwrap_err(), ConfigError::PasswordFile(missing));
     }
 
-    fn ask(provider: &Provider, patience: Duration) -> Result<Credentials, Missing> {
+    fn ask(provider: &Provider, limit: Duration) -> Result<Credentials, NoCredentials> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let credentials = runtime.block_on(provider.ask(patience));
+        let credentials = runtime.block_on(provider.ask(limit));
         runtime.shutdown_background();
         credentials
     }
@@ -178,7 +181,7 @@ mod tests {
     #[test]
     fn a_provider_that_panics_has_nothing() {
         let asked = ask(&Provider::new(|| panic!("no")), Duration::from_secs(9));
-        assert_eq!(asked, Err(Missing::None));
+        assert_eq!(asked, Err(NoCredentials::None));
     }
 
     #[test]
@@ -193,7 +196,7 @@ mod tests {
             None
         });
         for _ in 0..3 {
-            assert_eq!(ask(&provider, Duration::from_millis(20)), Err(Missing::Late));
+            assert_eq!(ask(&provider, Duration::from_millis(20)), Err(NoCredentials::Late));
         }
         assert_eq!(asked.load(Ordering::Relaxed), 1);
         drop(go_on);

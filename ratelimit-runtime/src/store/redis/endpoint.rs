@@ -1,87 +1,95 @@
-//! A server's address, as whom to log in there, and whether it makes sense to try again.
+//! A server's address, the login there, and whether it makes sense to try again.
 //!
-//! What is wrong with a login, a certificate or a version does not mend itself within a second. It is
-//! remembered here, by the one place that all attempts go through: whoever asks again too early
-//! gets the reason without a word to the server.
+//! A refused login, a wrong certificate or an old version does not get better within a second. Such a
+//! failure is remembered here, where every attempt passes: an attempt that comes too early gets the
+//! reason again, and the server hears nothing.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use redis::{ConnectionAddr, ConnectionInfo, RedisConnectionInfo, RedisError};
+use redis::io::tcp::TcpSettings;
+use redis::io::tcp::socket2::TcpKeepalive;
+use redis::{ConnectionAddr, ConnectionInfo, ProtocolVersion, RedisError};
 use tokio::time::Instant;
 
-use super::credentials::{Credentials, Provider};
-use super::dial::Dial;
-use super::failure::{self, Question};
+use super::backoff::Backoff;
+use super::credentials::Provider;
+use super::failure::{self, SetupStep};
+use super::tls::Tls;
 use crate::error::StoreError;
 
-/// The pauses after a failure that lasts grow from the first of these to the second.
-const SHORTEST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(30);
+/// The backoff after a failure that lasts.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30), 0.25);
 
-/// How often whoever has credentials and certificates is asked whether they have changed, while
-/// those that there were are refused.
-const ASK_AGAIN: Duration = Duration::from_secs(1);
+/// While a login is refused, how often the provider of credentials and the files with certificates are
+/// looked at again.
+const RECHECK_AFTER: Duration = Duration::from_secs(1);
 
-/// As whom to log in: what the URL says, and a provider that knows better.
-#[derive(Clone)]
-pub(super) struct Login {
-    pub(super) settings: RedisConnectionInfo,
-    pub(super) provider: Option<Provider>,
-}
-
-impl fmt::Debug for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Login").finish_non_exhaustive()
-    }
-}
+/// The kernel checks a connection that has been idle for the first of these, and again after each of the
+/// second. That is only a safety net: a connection to a server that decides is probed every second.
+const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(5));
 
 /// A server.
-#[derive(Debug)]
 pub(super) struct Endpoint {
     info: ConnectionInfo,
-    login: Login,
-    /// Whether another server has named it. Then a replica there is one that has not heard of its
-    /// promotion, or a name that is soon corrected.
-    pub(super) is_named: bool,
-    lasting: Mutex<Lasting>,
+    /// Has newer credentials than `info`.
+    provider: Option<Provider>,
+    /// Whether another server has named it. A replica there has not heard of its promotion yet, or the name
+    /// is soon corrected.
+    pub(super) is_discovered: bool,
+    lasting: Mutex<LastingFailure>,
     hasher: RandomState,
 }
 
-/// A failure that lasts.
+/// A failure that will not go away by itself.
 #[derive(Debug)]
-struct Lasting {
-    /// Until when there is no other attempt, and why. `None`: the latest attempt did not fail so.
-    held_back: Option<(Instant, StoreError)>,
-    /// The next pause.
-    pause: Duration,
-    /// What was tried, and when it was last compared with what there is.
+struct LastingFailure {
+    /// Until when there is no other attempt, and why. `None`: the latest attempt did not fail like that.
+    blocked: Option<(Instant, StoreError)>,
+    backoff: Backoff,
+    /// A hash of the credentials and certificates of the latest attempt.
     tried: u64,
+    /// When it was last compared with those that there are.
     compared: Instant,
-    /// Whether the server was ever of use.
-    worked: bool,
+    /// Whether an attempt has ever succeeded.
+    succeeded: bool,
 }
 
-/// What one attempt is made with.
-pub(super) struct Means {
+/// What one attempt to connect is made with.
+pub(super) struct AttemptSettings {
     pub(super) info: ConnectionInfo,
     #[cfg(feature = "tls")]
     pub(super) tls: Option<super::tls::Config>,
 }
 
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the login.
+        f.debug_struct("Endpoint").field("address", &self.name()).finish_non_exhaustive()
+    }
+}
+
 impl Endpoint {
-    pub(super) fn new(info: ConnectionInfo, login: Login, is_named: bool) -> Self {
-        let lasting = Lasting {
-            held_back: None,
-            pause: SHORTEST,
+    pub(super) fn new(
+        info: ConnectionInfo,
+        provider: Option<Provider>,
+        is_discovered: bool,
+    ) -> Self {
+        // The server does not learn which library this is: that would take a permission, and old servers
+        // count it as an error. RESP3 begins with a command that proxies may not know.
+        let login = info.redis_settings().clone().set_skip_set_lib_name();
+        let login = login.set_protocol(ProtocolVersion::RESP2);
+        let info = info.set_redis_settings(login).set_tcp_settings(tcp());
+        let lasting = Mutex::new(LastingFailure {
+            blocked: None,
+            backoff: BACKOFF,
             tried: 0,
             compared: Instant::now(),
-            worked: false,
-        };
-        let (lasting, hasher) = (Mutex::new(lasting), RandomState::new());
-        Self { info, login, is_named, lasting, hasher }
+            succeeded: false,
+        });
+        Self { info, provider, is_discovered, lasting, hasher: RandomState::new() }
     }
 
     pub(super) fn address(&self) -> &ConnectionAddr {
@@ -93,17 +101,22 @@ impl Endpoint {
         failure::name(self.address())
     }
 
-    /// What an attempt is made with, unless it is too early for one.
-    pub(super) async fn means(&self, dial: &Dial) -> Result<Means, StoreError> {
-        let can_change = self.login.provider.is_some() || dial.tls.can_change();
-        if let Some(error) = self.held_back(can_change) {
+    /// What the next attempt is made with, or why there must be none yet. Credentials may take this long to
+    /// be found.
+    pub(super) async fn next_attempt(
+        &self,
+        limit: Duration,
+        tls: &Tls,
+    ) -> Result<AttemptSettings, StoreError> {
+        let can_change = self.provider.is_some() || tls.can_change();
+        if let Some(error) = self.blocked(can_change) {
             return Err(error);
         }
-        let credentials = match &self.login.provider {
+        let credentials = match &self.provider {
             None => None,
             Some(provider) => {
-                let asked = provider.ask(dial.connect_timeout).await;
-                Some(asked.map_err(|why| StoreError::Permission {
+                let found = provider.ask(limit).await;
+                Some(found.map_err(|why| StoreError::Permission {
                     reason: format!("{}: there are no credentials: {why}", self.name()),
                 })?)
             }
@@ -111,102 +124,97 @@ impl Endpoint {
         #[cfg(feature = "tls")]
         let tls = match self.address() {
             ConnectionAddr::TcpTls { .. } => {
-                let tls = dial.tls.clone();
-                // Files, among them those of the system.
+                let tls = tls.clone();
+                // Reads files, among them those of the system.
                 let read = tokio::task::spawn_blocking(move || tls.config()).await;
                 Some(read.map_err(|_| self.timed_out_connecting())??)
             }
             _ => None,
         };
         #[cfg(feature = "tls")]
-        let print = self.print(credentials.as_ref(), tls.as_ref().map(|tls| &tls.made_of));
+        let tried = self.hasher.hash_one((&credentials, tls.as_ref().map(|tls| &tls.made_of)));
         #[cfg(not(feature = "tls"))]
-        let print = self.print(credentials.as_ref());
+        let tried = self.hasher.hash_one(&credentials);
         let mut lasting = self.lasting.lock();
         lasting.compared = Instant::now();
-        if lasting.tried != print {
-            // Something else than what was refused.
-            lasting.tried = print;
-            lasting.pause = SHORTEST;
-        } else if let Some((until, error)) = &lasting.held_back
+        if lasting.tried != tried {
+            // Not what was refused.
+            lasting.tried = tried;
+            lasting.backoff.reset();
+        } else if let Some((until, error)) = &lasting.blocked
             && Instant::now() < *until
         {
             return Err(error.clone());
         }
-        let settings = self.login.settings.clone();
-        let settings = match &credentials {
-            None => settings,
-            Some(credentials) => credentials.applied_to(settings),
+        let login = self.info.redis_settings().clone();
+        let login = match &credentials {
+            None => login,
+            Some(credentials) => credentials.applied_to(login),
         };
-        Ok(Means {
-            info: self.info.clone().set_redis_settings(settings),
+        Ok(AttemptSettings {
+            info: self.info.clone().set_redis_settings(login),
             #[cfg(feature = "tls")]
             tls,
         })
     }
 
-    /// Why there should be no attempt, if nothing can have changed.
-    fn held_back(&self, can_change: bool) -> Option<StoreError> {
+    /// Why there must be no attempt, if nothing can have changed.
+    fn blocked(&self, can_change: bool) -> Option<StoreError> {
         let lasting = self.lasting.lock();
-        let (until, error) = lasting.held_back.as_ref()?;
+        let (until, error) = lasting.blocked.as_ref()?;
         let now = Instant::now();
-        let is_early = now < *until && (!can_change || now < lasting.compared + ASK_AGAIN);
+        let is_early = now < *until && (!can_change || now < lasting.compared + RECHECK_AFTER);
         is_early.then(|| error.clone())
     }
 
-    fn print(
-        &self,
-        credentials: Option<&Credentials>,
-        #[cfg(feature = "tls")] tls: Option<&[Option<std::sync::Arc<[u8]>>; 3]>,
-    ) -> u64 {
-        #[cfg(feature = "tls")]
-        return self.hasher.hash_one((credentials, tls));
-        #[cfg(not(feature = "tls"))]
-        self.hasher.hash_one(credentials)
-    }
-
-    /// The server is of use.
-    pub(super) fn works(&self) {
+    /// An attempt has succeeded.
+    pub(super) fn succeeded(&self) {
         let mut lasting = self.lasting.lock();
-        lasting.held_back = None;
-        lasting.pause = SHORTEST;
-        lasting.worked = true;
+        lasting.blocked = None;
+        lasting.backoff.reset();
+        lasting.succeeded = true;
     }
 
-    /// Whether the server was ever of use.
-    pub(super) fn has_worked(&self) -> bool {
-        self.lasting.lock().worked
+    /// Whether an attempt has ever succeeded.
+    pub(super) fn has_succeeded(&self) -> bool {
+        self.lasting.lock().succeeded
     }
 
-    /// The attempt failed for a reason that lasts.
-    pub(super) fn hold_back(&self, error: StoreError) -> StoreError {
+    /// An attempt has failed for a reason that lasts: blocks those that would come too early.
+    pub(super) fn block(&self, error: StoreError) -> StoreError {
         let mut lasting = self.lasting.lock();
-        // A little shorter by chance, so that instances do not all come back together.
-        let pause = lasting.pause.mul_f64(0.75 + fastrand::f64() / 4.0);
-        lasting.held_back = Some((Instant::now() + pause, error.clone()));
-        lasting.pause = (lasting.pause * 2).min(LONGEST);
+        let delay = lasting.backoff.next_delay();
+        lasting.blocked = Some((Instant::now() + delay, error.clone()));
         error
     }
 
-    /// The error of an attempt to connect, or of a question that is a part of it. One that lasts is
-    /// remembered.
-    pub(super) fn failed(&self, error: &RedisError, question: Option<Question>) -> StoreError {
-        let why = failure::while_connecting(error, question, self.address());
-        if failure::is_lasting(error) { self.hold_back(why) } else { why }
+    /// The error of an attempt to connect, or of one step of it. One that lasts blocks further attempts.
+    pub(super) fn failed(&self, error: &RedisError, step: Option<SetupStep>) -> StoreError {
+        let reason = failure::of_connecting(error, step, self.address());
+        if failure::is_lasting(error) { self.block(reason) } else { reason }
     }
 
-    /// A question was not answered in time.
-    pub(super) fn timed_out(&self, question: Question) -> StoreError {
-        StoreError::Connection { reason: format!("{}: {question}: timed out", self.name()) }
+    /// The error of a step that took too long.
+    pub(super) fn timed_out(&self, step: SetupStep) -> StoreError {
+        StoreError::Connection { reason: format!("{}: {step}: timed out", self.name()) }
     }
 
-    /// There was no connection in time.
+    /// The error of a connection that took too long.
     pub(super) fn timed_out_connecting(&self) -> StoreError {
-        let has_login = self.login.provider.is_some() || self.login.settings.password().is_some();
+        let has_login = self.provider.is_some() || self.info.redis_settings().password().is_some();
         let login = if has_login { " or logging in" } else { "" };
         let reason = format!("{}: timed out while connecting{login}", self.name());
         StoreError::Connection { reason }
     }
+}
+
+/// Decisions are small, frequent and urgent messages. Without `TCP_NODELAY` each waits until the one before
+/// it is acknowledged, which costs a round trip.
+fn tcp() -> TcpSettings {
+    let keep_alive = TcpKeepalive::new().with_time(KEEP_ALIVE.0);
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple", windows))]
+    let keep_alive = keep_alive.with_interval(KEEP_ALIVE.1);
+    TcpSettings::default().set_nodelay(true).set_keepalive(keep_alive)
 }
 
 #[cfg(test)]
@@ -217,14 +225,18 @@ mod tests {
     use redis::IntoConnectionInfo as _;
 
     use super::*;
-    use crate::store::redis::dial;
+    use crate::store::redis::credentials::Credentials;
 
     fn endpoint(provider: Option<Provider>) -> Endpoint {
-        let info = "redis://app:pw@host".into_connection_info().unwrap();
-        dial::endpoint_as(info, provider, false)
+        let info = "redis://app:pw@host/2".into_connection_info().unwrap();
+        Endpoint::new(info, provider, false)
     }
 
-    /// In a runtime whose time passes by itself.
+    async fn next_attempt(endpoint: &Endpoint) -> Result<AttemptSettings, StoreError> {
+        endpoint.next_attempt(Duration::from_secs(1), &Tls::default()).await
+    }
+
+    /// In a runtime whose clock moves by itself.
     fn run<T>(test: impl Future<Output = T>) -> T {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_time().start_paused(true).build().unwrap().block_on(test)
@@ -236,12 +248,12 @@ mod tests {
 
     /// When an attempt is made, in milliseconds, by somebody who tries every 50 ms and is refused.
     async fn attempts(endpoint: &Endpoint, within: Duration) -> Vec<u64> {
-        let (dial, start) = (Dial::for_tests(), Instant::now());
+        let start = Instant::now();
         let mut attempts = Vec::new();
         while start.elapsed() < within {
-            if endpoint.means(&dial).await.is_ok() {
+            if next_attempt(endpoint).await.is_ok() {
                 attempts.push(u64::try_from(start.elapsed().as_millis()).unwrap());
-                endpoint.hold_back(refused());
+                endpoint.block(refused());
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -249,17 +261,17 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_from_one_second_to_thirty() {
+    fn the_backoff_grows_from_one_second_to_thirty() {
         let attempts = run(async { attempts(&endpoint(None), Duration::from_mins(3)).await });
-        let pauses: Vec<u64> = attempts.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        for (pause, seconds) in pauses.iter().zip([1, 2, 4, 8, 16, 30, 30, 30]) {
-            assert!((seconds * 750..=seconds * 1_000 + 100).contains(pause), "{pauses:?}");
+        let delays: Vec<u64> = attempts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        for (delay, seconds) in delays.iter().zip([1, 2, 4, 8, 16, 30, 30, 30]) {
+            assert!((seconds * 750..=seconds * 1_000 + 100).contains(delay), "{delays:?}");
         }
-        assert!(pauses.len() >= 7, "{pauses:?}");
+        assert!(delays.len() >= 7, "{delays:?}");
     }
 
     #[test]
-    fn other_credentials_end_a_pause_and_the_same_ones_do_not() {
+    fn new_credentials_end_the_backoff_and_the_same_ones_do_not() {
         let (password, asked) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
         let (now, count) = (password.clone(), asked.clone());
         let provider = Provider::new(move || {
@@ -275,20 +287,33 @@ mod tests {
             assert!((15..=26).contains(&asked), "asked {asked} times");
             password.store(1, Ordering::Relaxed);
             let made = attempts(&endpoint, Duration::from_millis(3_500)).await;
-            // At once, or at the next question; and then the pauses begin anew.
+            // At once, or when the provider is next asked; then the backoff starts over.
             assert!(made[0] <= 1_100 && (2..=3).contains(&made.len()), "{made:?}");
         });
     }
 
     #[test]
-    fn a_server_that_works_again_has_no_past() {
+    fn a_success_forgets_the_failure() {
         run(async {
-            let (endpoint, dial) = (endpoint(None), Dial::for_tests());
-            assert!(endpoint.means(&dial).await.is_ok() && !endpoint.has_worked());
-            endpoint.hold_back(refused());
-            assert_eq!(endpoint.means(&dial).await.err(), Some(refused()));
-            endpoint.works();
-            assert!(endpoint.means(&dial).await.is_ok() && endpoint.has_worked());
+            let endpoint = endpoint(None);
+            assert!(next_attempt(&endpoint).await.is_ok() && !endpoint.has_succeeded());
+            endpoint.block(refused());
+            assert_eq!(next_attempt(&endpoint).await.err(), Some(refused()));
+            endpoint.succeeded();
+            assert!(next_attempt(&endpoint).await.is_ok() && endpoint.has_succeeded());
         });
+    }
+
+    #[test]
+    fn messages_go_out_at_once() {
+        let settings = run(async { next_attempt(&endpoint(None)).await.ok().unwrap() });
+        let tcp = settings.info.tcp_settings();
+        assert!(tcp.nodelay() && tcp.keepalive().is_some());
+        assert_eq!(settings.info.redis_settings().db(), 2);
+    }
+
+    #[test]
+    fn a_login_is_not_shown() {
+        assert_eq!(format!("{:?}", endpoint(None)), r#"Endpoint { address: "host:6379", .. }"#);
     }
 }

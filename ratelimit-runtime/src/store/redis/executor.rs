@@ -1,34 +1,50 @@
-//! Runs a script on the server that owns the key.
+//! Sends a call to the server that owns its key, until it has run or has failed.
 //!
-//! A call is sent again only when the server's answer proves that the script did not run. After a
-//! lost connection or a missed deadline it may have been counted, and counts once.
+//! ```text
+//!  the node of the slot ── its breaker is open ───────────────────────► error, at once
+//!    │
+//!    ▼
+//!  send ── value ─────────────────────────────────────────────────────► done
+//!    ├── NOSCRIPT ──────────── node.rs: upload the script, send again
+//!    ├── MOVED, ASK ────────── follow: send again to the node that the reply names
+//!    ├── TRYAGAIN, CLUSTERDOWN back off: send again to the node of the slot
+//!    ├── READONLY, LOADING, .. back off, over a new connection
+//!    ├── any other error ─────────────────────────────────────────────► error
+//!    └── no reply, connection lost ───────────────────────────────────► error
+//! ```
+//!
+//! A call is sent again only when the reply proves that the script did not run. After a lost connection it
+//! may have been counted, and it counts once. `failure.rs` says which reply is which, and the deadline of
+//! the limiter ends it all.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{Cmd, Value};
+use redis::{RedisError, Value};
 
 use super::cluster::Cluster;
+use super::command::Request;
+use super::connection::Connection;
 use super::dial::Dial;
 use super::failure::{self, Remedy};
-use super::node::{Node, Request};
-use super::place::Place;
+use super::keeper::Target;
+use super::node::Node;
 use super::sentinel::Sentinels;
 use super::slot::Slot;
-use super::supervisor::Target;
+use super::url::Topology;
+use crate::driver;
 use crate::error::{ConfigError, StoreError};
 
-/// How long to wait for a server that says that it will soon be able to answer, first; each wait is
-/// twice as long as the one before.
-const PAUSE: Duration = Duration::from_millis(2);
+/// How often a call backs off. After that, its error is what the server says.
+const MAX_BACKOFFS: u32 = 4;
 
-/// After so many waits the answer is what the server says.
-const WAITS: u32 = 4;
+/// How long it backs off first; each time is twice as long as the one before.
+const FIRST_BACKOFF: Duration = Duration::from_millis(2);
 
-/// So often a call is sent on at once; after that the nodes do not agree, and are given time to.
-const HOPS: u32 = 4;
+/// Redirects followed without backing off. After that the nodes do not agree, and get time to.
+const MAX_REDIRECTS: u32 = 4;
 
-/// Who decides.
+/// The Redis deployment.
 #[derive(Debug)]
 pub(super) enum Servers {
     One(Arc<Node>),
@@ -37,100 +53,141 @@ pub(super) enum Servers {
 
 impl Servers {
     /// Starts to connect to the servers of a URL.
-    pub(super) fn start(place: Place, dial: Arc<Dial>) -> Result<Self, ConfigError> {
-        Ok(match place {
-            Place::Server(info) => {
+    pub(super) fn start(topology: Topology, dial: Arc<Dial>) -> Result<Self, ConfigError> {
+        Ok(match topology {
+            Topology::Server(info) => {
                 let target = Target::Server(Box::new(dial.endpoint(info)));
                 Self::One(Arc::new(Node::start(target, dial)?))
             }
-            Place::Sentinel { sentinels, primary, login, tls } => {
+            Topology::Sentinel { sentinels, primary, login, tls } => {
                 let sentinels = Sentinels::new(sentinels, &primary, login, tls, &dial);
                 Self::One(Arc::new(Node::start(Target::Primary(sentinels), dial)?))
             }
-            Place::Cluster { seeds } => Self::Cluster(Cluster::start(seeds, dial)?),
+            Topology::Cluster { seeds } => Self::Cluster(Cluster::start(seeds, dial)?),
         })
     }
 
-    /// The server for a slot.
+    /// Sends a request until it has run or has failed.
+    pub(super) async fn run(&self, request: &Request) -> Result<Value, StoreError> {
+        let node = self.node(request.slot).await?;
+        let attempt =
+            Attempt { servers: self, request, node, asking: false, redirects: 0, backoffs: 0 };
+        attempt.run().await
+    }
+
+    /// The node that owns a slot.
     async fn node(&self, slot: Slot) -> Result<Arc<Node>, StoreError> {
         match self {
             Self::One(node) => Ok(node.clone()),
             Self::Cluster(cluster) => {
                 let node = cluster.node(slot).await;
                 if node.is_err() {
-                    cluster.look_again();
+                    cluster.refresh();
                 }
                 node
             }
         }
     }
 
-    /// Sends a command that does no harm when it runs twice.
-    pub(super) async fn ask(&self, slot: Slot, command: Cmd) -> Result<Value, StoreError> {
-        // No script is ever missing for it.
-        let request = Request { script: &ratelimit_lua::ACQUIRE_ALL, command, slot };
-        self.run(&request).await
-    }
-
-    /// Something is not as it was known.
-    fn look_again(&self) {
+    /// Something is not as the slot map says.
+    fn refresh_slot_map(&self) {
         if let Self::Cluster(cluster) = self {
-            cluster.look_again();
+            cluster.refresh();
         }
     }
+}
 
-    /// Sends a call of a script until it has run or has failed. The limiter's deadline ends it.
-    pub(super) async fn run(&self, request: &Request) -> Result<Value, StoreError> {
-        let mut node = self.node(request.slot).await?;
-        let mut asking = false;
-        let mut waits = 0;
-        let mut hops = 0;
+/// A request under way.
+struct Attempt<'a> {
+    servers: &'a Servers,
+    request: &'a Request,
+    /// Where it is sent next.
+    node: Arc<Node>,
+    /// Whether that node has to be told that it is about a key that is just moving there.
+    asking: bool,
+    /// How often it was redirected.
+    redirects: u32,
+    /// How often it has backed off.
+    backoffs: u32,
+}
+
+impl Attempt<'_> {
+    async fn run(mut self) -> Result<Value, StoreError> {
         loop {
-            let mut connection = match node.supervisor().connection().await {
-                Ok(connection) => connection,
-                Err(error) => {
-                    self.look_again();
-                    return Err(error);
-                }
-            };
-            let error = match node.run(&mut connection, request, asking).await {
+            let connection = self.node.supervisor().connection().await;
+            let mut connection = connection.inspect_err(|_| self.servers.refresh_slot_map())?;
+            let sent = self.node.run(&mut connection, self.request, self.asking).await;
+            let error = match sent {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
-            match (failure::remedy(&error), self) {
-                (Remedy::Follow { asking: ask }, Self::Cluster(cluster)) if hops < HOPS => {
-                    let next = failure::followed(&error).and_then(|to| cluster.node_at(&to, &node));
-                    node = next.ok_or_else(|| failure::of_call(&error, connection.name()))?;
-                    asking = ask;
-                    hops += 1;
-                    if !ask {
-                        self.look_again();
-                    }
-                }
-                (remedy @ (Remedy::Wait | Remedy::Reconnect), _)
-                | (remedy @ Remedy::Follow { .. }, Self::Cluster(_))
-                    if waits < WAITS =>
-                {
-                    if remedy == Remedy::Reconnect {
-                        connection.lose();
-                    }
-                    self.look_again();
-                    crate::driver::sleep(PAUSE * (1 << waits)).await;
-                    waits += 1;
-                    node = self.node(request.slot).await?;
-                    asking = false;
-                }
-                (Remedy::Follow { .. }, Self::Cluster(_)) => {
-                    let reason = "CLUSTERDOWN: the nodes do not agree on who has the slot";
-                    return Err(StoreError::Server { reason: reason.to_owned() });
-                }
-                (Remedy::Drop, _) => {
-                    connection.lose();
-                    self.look_again();
-                    return Err(failure::of_call(&error, connection.name()));
-                }
-                _ => return Err(failure::of_call(&error, connection.name())),
+            // On the heap, since hardly any call comes here: the others need not have room for it.
+            if !Box::pin(self.recover(&error, &connection)).await? {
+                return Err(failure::of_call(&error, connection.name()));
             }
         }
+    }
+
+    /// Prepares for sending the request again; `false` if it must not be.
+    async fn recover(
+        &mut self,
+        error: &RedisError,
+        connection: &Connection,
+    ) -> Result<bool, StoreError> {
+        match (failure::remedy(error), self.servers) {
+            (Remedy::Follow { asking }, Servers::Cluster(cluster)) => {
+                if self.redirects < MAX_REDIRECTS {
+                    return Ok(self.follow(cluster, error, asking));
+                }
+                if self.back_off().await? {
+                    return Ok(true);
+                }
+                let reason = "CLUSTERDOWN: the nodes do not agree on who has the slot";
+                Err(StoreError::Server { reason: reason.to_owned() })
+            }
+            // One node of a cluster, reached as if it were alone.
+            (Remedy::Follow { .. }, Servers::One(_)) | (Remedy::Fail, _) => Ok(false),
+            (Remedy::Wait, _) => self.back_off().await,
+            (Remedy::Reconnect, _) => {
+                if self.backoffs < MAX_BACKOFFS {
+                    connection.lose();
+                }
+                self.back_off().await
+            }
+            (Remedy::Drop, _) => {
+                connection.lose();
+                self.servers.refresh_slot_map();
+                Ok(false)
+            }
+        }
+    }
+
+    /// Goes on at the node that a redirect names; `false` if it names none.
+    fn follow(&mut self, cluster: &Cluster, redirect: &RedisError, asking: bool) -> bool {
+        let address = failure::redirect_address(redirect);
+        let Some(node) = address.and_then(|address| cluster.node_at(&address, &self.node)) else {
+            return false;
+        };
+        self.node = node;
+        self.asking = asking;
+        self.redirects += 1;
+        // A key that is just moving changes nothing in the map.
+        if !asking {
+            cluster.refresh();
+        }
+        true
+    }
+
+    /// Waits, and goes on at the node of the slot; `false` if it has waited often enough.
+    async fn back_off(&mut self) -> Result<bool, StoreError> {
+        if self.backoffs >= MAX_BACKOFFS {
+            return Ok(false);
+        }
+        self.servers.refresh_slot_map();
+        driver::sleep(FIRST_BACKOFF * (1 << self.backoffs)).await;
+        self.backoffs += 1;
+        self.node = self.servers.node(self.request.slot).await?;
+        self.asking = false;
+        Ok(true)
     }
 }

@@ -21,10 +21,10 @@ impl<'i> Info<'i> {
             .map(|(_, value)| value)
     }
 
-    /// Whether the server called so can run the scripts.
-    pub(super) fn fit(&self, address: &str) -> Result<(), Unfit> {
-        // The scripts begin with a line that says what they are, which came with 7.0. Valkey tells
-        // the version of Redis that it stands in for.
+    /// Whether the server of this name can run the scripts.
+    pub(super) fn check(&self, address: &str) -> Result<(), Unfit> {
+        // The first line of the scripts is understood since 7.0. Valkey states the version of Redis that it
+        // is compatible with.
         let major = |version: &str| version.split('.').next()?.parse::<u32>().ok();
         if let Some(version) = self.field("redis_version")
             && major(version).is_some_and(|major| major < 7)
@@ -39,13 +39,13 @@ impl<'i> Info<'i> {
         Ok(())
     }
 
-    /// Whether it is a node of a cluster: it takes no keys of different slots in one call.
+    /// Whether it is a node of a cluster: keys of one call have to lie in one slot.
     pub(super) fn is_sharded(&self) -> bool {
         self.field("cluster_enabled") == Some("1")
     }
 
-    /// By which policy it forgets keys when its memory is full, if it has a limit and such a policy.
-    /// All of our keys have an expiry, so every policy that forgets takes them.
+    /// The policy by which it evicts keys when its memory is full, if it has a limit and such a policy. All of
+    /// our keys have an expiry, so every such policy takes them.
     pub(super) fn evicts_by(&self) -> Option<&'i str> {
         let policy = self.field("maxmemory_policy").filter(|policy| *policy != "noeviction")?;
         (self.field("maxmemory") != Some("0")).then_some(policy)
@@ -58,22 +58,22 @@ mod tests {
 
     #[test]
     fn servers_that_cannot_decide_are_recognised() {
-        let old = Info("# Server\r\nredis_version:6.2.14\r\n").fit("host:1");
+        let old = Info("# Server\r\nredis_version:6.2.14\r\n").check("host:1");
         let Err(Unfit::TooOld(old)) = old else { panic!("{old:?}") };
         assert!(old.to_string().contains("host:1 is Redis 6.2.14, and 7.0 or newer is needed"));
-        let replica = Info("redis_version:7.0.15\r\nrole:slave\r\n").fit("host:1");
+        let replica = Info("redis_version:7.0.15\r\nrole:slave\r\n").check("host:1");
         assert!(matches!(replica, Err(Unfit::Replica(_))), "{replica:?}");
         for fine in [
             "redis_version:7.0.15\r\nvalkey_version:8.1.1\r\nrole:master\r\n",
             "redis_version:10.0.0\r\n",
             "something else",
         ] {
-            assert_eq!(Info(fine).fit("host:1"), Ok(()));
+            assert_eq!(Info(fine).check("host:1"), Ok(()));
         }
     }
 
     #[test]
-    fn policies_that_forget_our_keys_are_recognised() {
+    fn policies_that_evict_our_keys_are_recognised() {
         for (info, policy) in [
             ("maxmemory:4194304\r\nmaxmemory_policy:allkeys-lru\r\n", Some("allkeys-lru")),
             ("maxmemory:4194304\r\nmaxmemory_policy:volatile-ttl\r\n", Some("volatile-ttl")),

@@ -1,53 +1,58 @@
-//! The names of keys.
+//! The names of Redis keys.
+
+use std::borrow::Cow;
 
 use super::slot::Slot;
+use super::wire;
 use crate::key::Key;
-use crate::rule::{Algorithm, Check};
+use crate::rule::Check;
 
-/// As long as keys usually are, or shorter.
-const TYPICAL_KEY: usize = 96;
+/// Room for most names.
+const TYPICAL_NAME: usize = 96;
 
-/// The longest group that is a part of a name as it is: a UUID fits.
+/// The longest group that is written as it is: a UUID fits.
 const MAX_GROUP: usize = 36;
 
-/// The most bytes of a service in a name, and of a rule's name beside it: together with the `:`
-/// between them, what a rule's name may have alone.
+/// The most bytes of a service in a name, and of the rule's name after it. Together with the `:` between
+/// them they take as much as the name of a rule without a service may.
 const MAX_SERVICE: usize = 64;
 const MAX_RULE_OF_SERVICE: usize = 135;
 
-/// How the names of keys begin.
+/// Follows the tag in names with a service, so that no prefix turns a name without one into a name with one.
+const SERVICE_MARK: &str = "s";
+
+/// How all names of a limiter begin.
 #[derive(Debug)]
-pub(crate) struct Naming {
+pub(crate) struct KeyPrefix {
     prefix: String,
-    /// As in names; empty for none.
+    /// As it stands in names; empty for none.
     service: String,
 }
 
-impl Naming {
+impl KeyPrefix {
     pub(crate) fn new(prefix: &str, service: Option<&str>) -> Self {
-        let service = service.map(|service| shortened(Key::from(service).as_str(), MAX_SERVICE));
+        let service = service.map(service_part);
         Self { prefix: prefix.to_owned(), service: service.unwrap_or_default() }
     }
 }
 
-/// How the names of keys are made.
+/// How keys are named.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names<'n> {
-    pub(super) naming: &'n Naming,
-    /// On a cluster the group of a check is a part of its name.
-    pub(super) grouped: bool,
+pub(super) struct KeyNaming<'n> {
+    pub(super) prefix: &'n KeyPrefix,
+    /// Whether keys lie in slots. Then the group of a check is a part of the name.
+    pub(super) has_slots: bool,
 }
 
-impl Names<'_> {
-    /// Where a key of such a name lies. A single server has no use for that.
+impl KeyNaming<'_> {
+    /// Where a key lies. Without slots, all keys lie together.
     pub(super) fn slot(self, key: &str) -> Slot {
-        if self.grouped { Slot::of(key) } else { Slot::default() }
+        if self.has_slots { Slot::of(key) } else { Slot::default() }
     }
 
-    /// A key that no check has, for a question of the limiter's own: a user who may touch no keys but
-    /// those of this service may touch it.
+    /// A key that no check has, for probes. A user who may only touch the keys of this service may touch it.
     pub(super) fn probe(self) -> String {
-        let Naming { prefix, service } = self.naming;
+        let KeyPrefix { prefix, service } = self.prefix;
         if service.is_empty() {
             [prefix, "probe"].join(":")
         } else {
@@ -55,29 +60,29 @@ impl Names<'_> {
         }
     }
 
-    /// The Redis key of a check: `prefix:rule:tag:key`, or `prefix:service:rule:tag:key` with another
-    /// tag, so that no prefix makes the one out of the other. On a cluster the group stands behind the
-    /// prefix.
+    /// The Redis key of a check: `prefix:rule:tag:key`, or `prefix:service:rule:tags:key` with a service.
+    /// Where keys lie in slots, a group follows the prefix, as in `prefix:{group}:rule:tag:key`.
     ///
-    /// At most 512 bytes: a prefix has no more than 64, a rule's name is written and shortened like a
-    /// key of one value, and groups and services are cut.
-    pub(super) fn of(self, check: &Check<'_>) -> String {
+    /// At most 512 bytes: a prefix has no more than 64, a rule's name is written and shortened like a key
+    /// of one value, and groups and services are shortened.
+    pub(super) fn key(self, check: &Check<'_>) -> String {
         let rule = check.rule();
-        let own = rule.service().map(|own| shortened(Key::from(own).as_str(), MAX_SERVICE));
-        let service = own.as_ref().filter(|own| !own.is_empty()).unwrap_or(&self.naming.service);
+        let own = rule.service().map(service_part);
+        let service = own.filter(|own| !own.is_empty());
+        let service = service.as_deref().unwrap_or(&self.prefix.service);
 
-        let mut key = String::with_capacity(TYPICAL_KEY);
-        key.push_str(&self.naming.prefix);
-        if let Some(group) = check.group().filter(|_| self.grouped) {
+        let mut key = String::with_capacity(TYPICAL_NAME);
+        key.push_str(&self.prefix.prefix);
+        if let Some(group) = check.group().filter(|_| self.has_slots) {
             // Braces make it a hash tag. No other part has any.
-            key.extend([":{", &short_group(group.as_str()), "}"]);
+            key.extend([":{", &group_part(group.as_str()), "}"]);
         }
         let name = Key::from(rule.name());
-        let (tag, tag_of_service) = tags(rule.written());
+        let tag = wire::tag(rule.written());
         if service.is_empty() {
             key.extend([":", name.as_str(), ":", tag]);
         } else {
-            key.extend([":", service, ":", &of_service(name.as_str()), ":", tag_of_service]);
+            key.extend([":", service, ":", &rule_part(name.as_str()), ":", tag, SERVICE_MARK]);
         }
         key.extend([":", check.key().as_str()]);
         key
@@ -85,27 +90,31 @@ impl Names<'_> {
 }
 
 /// A group as it stands in braces.
-fn short_group(group: &str) -> String {
-    if group.len() <= MAX_GROUP { group.to_owned() } else { Key::digest(group).to_string() }
+fn group_part(group: &str) -> Cow<'_, str> {
+    if group.len() <= MAX_GROUP { group.into() } else { Key::digest(group).to_string().into() }
 }
 
-/// The name of a rule behind that of its service. One that is called like a tag could be taken for
-/// that, and the service for the rule.
-fn of_service(rule: &str) -> String {
-    let is_tag = ALGORITHM_TAGS.iter().any(|(tag, _)| *tag == rule);
+/// A service as it stands in names.
+fn service_part(service: &str) -> String {
+    shortened(Key::from(service).as_str(), MAX_SERVICE).into_owned()
+}
+
+/// The name of a rule as it stands after a service. A rule that is called like a tag is escaped: else its
+/// name would be taken for the tag, and the service for the rule.
+fn rule_part(rule: &str) -> Cow<'_, str> {
     match rule.split_at_checked(1) {
-        Some((first, rest)) if is_tag => {
+        Some((first, rest)) if wire::TAGS.contains(&rule) => {
             first.bytes().map(|byte| format!("%{byte:02X}")).chain([rest.to_owned()]).collect()
         }
         _ => shortened(rule, MAX_RULE_OF_SERVICE),
     }
 }
 
-/// Escaped text that is cut and ends in a hash when it is longer than this. A `%` is otherwise always
-/// followed by two hex digits.
-fn shortened(text: &str, max: usize) -> String {
+/// Escaped text. If it is longer than this, it is cut, and ends in a hash of all of it. Everywhere else two hex
+/// digits follow a `%`.
+fn shortened(text: &str, max: usize) -> Cow<'_, str> {
     if text.len() <= max {
-        return text.to_owned();
+        return text.into();
     }
     let digest = Key::digest(text);
     let room = max.saturating_sub(digest.len() + 2);
@@ -115,23 +124,7 @@ fn shortened(text: &str, max: usize) -> String {
         debug_assert!(escape.is_ascii());
         head = before;
     }
-    [head, "%~", &digest].concat()
-}
-
-/// The algorithm and the version of its format: another one never reads what this one has written,
-/// also while old and new instances run side by side. Without a service, and with one.
-const ALGORITHM_TAGS: [(&str, &str); 5] =
-    [("tb1", "tb1s"), ("lb1", "lb1s"), ("fw1", "fw1s"), ("sl1", "sl1s"), ("sc1", "sc1s")];
-
-const fn tags(algorithm: Algorithm) -> (&'static str, &'static str) {
-    let [token_bucket, leaky_bucket, fixed_window, sliding_log, sliding_counter] = ALGORITHM_TAGS;
-    match algorithm {
-        Algorithm::TokenBucket { .. } => token_bucket,
-        Algorithm::LeakyBucket { .. } => leaky_bucket,
-        Algorithm::FixedWindow { .. } => fixed_window,
-        Algorithm::SlidingLog { .. } => sliding_log,
-        Algorithm::SlidingCounter { .. } => sliding_counter,
-    }
+    [head, "%~", &digest].concat().into()
 }
 
 #[cfg(test)]
@@ -140,15 +133,15 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::rule::{Rate, Rule};
+    use crate::rule::{Algorithm, Rate, Rule};
 
     const BUCKET: Algorithm = Algorithm::TokenBucket { capacity: 20, refill: Rate::per_second(5) };
     const WINDOW: Algorithm = Algorithm::FixedWindow { limit: 100, window: Duration::from_mins(1) };
 
     /// The name of a key, on a single server or on a cluster.
-    fn name(grouped: bool, prefix: &str, service: &str, check: &Check<'_>) -> String {
-        let naming = Naming::new(prefix, Some(service).filter(|service| !service.is_empty()));
-        Names { naming: &naming, grouped }.of(check)
+    fn name(has_slots: bool, prefix: &str, service: &str, check: &Check<'_>) -> String {
+        let prefix = KeyPrefix::new(prefix, Some(service).filter(|service| !service.is_empty()));
+        KeyNaming { prefix: &prefix, has_slots }.key(check)
     }
 
     fn plain(service: &str, rule: &Rule) -> String {
@@ -222,7 +215,8 @@ mod tests {
         }
         // Readable as far as it goes, and no escaped byte is cut in half.
         for cut in 28..34 {
-            let service = shortened(&format!("{}%7B{}", "s".repeat(cut), long("t")), MAX_SERVICE);
+            let text = format!("{}%7B{}", "s".repeat(cut), long("t"));
+            let service = shortened(&text, MAX_SERVICE);
             assert!(service.len() <= MAX_SERVICE && service.starts_with(&"s".repeat(28)));
             let head = service.split_once("%~").unwrap().0;
             assert!(!head.ends_with(['%', '7']), "{service}");

@@ -1,89 +1,95 @@
 //! From the reply of a script to answers. `ratelimit-lua` describes the layout.
+//!
+//! Scripts return states, not answers. The state is rebuilt here, and the same arithmetic that decides in
+//! the embedded store works out what remains and how long to wait.
 
 use std::iter;
 
 use redis::Value;
 use smallvec::SmallVec;
 
-use crate::algo::{
-    Answer, Arithmetic, CounterState, Grid, Instant, LeakyState, LogState, MAX_COUNT,
-    MAX_SUB_WINDOWS, Plan, Resolution, TokenState, Verdict, WindowState,
-};
+use super::prepared::Prepared;
+use super::wire::{self, Numbers};
+use crate::algo::{Answer, Instant, Verdict};
 use crate::error::StoreError;
-use crate::rule::Check;
 use crate::store::{Answers, Charges};
 
 type Result<T> = core::result::Result<T, StoreError>;
 
-/// The answers to checks, from the reply to their call.
-pub(super) fn answers(reply: &Value, checks: &[Check<'_>]) -> Result<Answers> {
-    let records = records(reply, checks.len())?;
-    // A check that admits is charged if all that are enforced do.
-    let charge =
-        checks.iter().zip(&records).all(|(check, record)| record.admitted || check.is_shadow());
-    let answers = checks.iter().zip(&records).map(|(check, record)| {
-        let (cost, allowed) = (check.cost(), record.admitted);
-        let verdict = Verdict { cost, allowed, charged: charge && allowed && cost > 0 };
-        record.answer(&check.plan(Resolution::Micros)?, verdict)
-    });
-    answers.collect()
+/// The reply to a call that decides checks.
+pub(super) struct Reply<'r> {
+    checks: &'r [Prepared<'r>],
+    records: SmallVec<[Record<'r>; 1]>,
+    /// Whether every enforced check admits the call, so that those that admit it are charged.
+    is_admitted: bool,
 }
 
-/// For each check that was charged, the instant at which it was: what giving it back needs.
-pub(super) fn charges(reply: &Value, checks: &[Check<'_>]) -> Result<Charges> {
-    let records = records(reply, checks.len())?;
-    let charge =
-        checks.iter().zip(&records).all(|(check, record)| record.admitted || check.is_shadow());
-    let instant = |(check, record): (&Check<'_>, &Record<'_>)| {
-        // Every state begins with it.
-        let charged = charge && record.admitted && check.cost() > 0;
-        let first = record.state.0.first().filter(|_| charged);
-        first.copied().map(Instant::from_le_bytes)
-    };
-    Ok(checks.iter().zip(&records).map(instant).collect())
+impl<'r> Reply<'r> {
+    pub(super) fn parse(reply: &'r Value, checks: &'r [Prepared<'r>]) -> Result<Self> {
+        let records = records(reply, checks.len())?;
+        let is_admitted =
+            checks.iter().zip(&records).all(|(check, record)| record.admits || check.is_shadow());
+        Ok(Self { checks, records, is_admitted })
+    }
+
+    /// The answers to the checks.
+    pub(super) fn answers(&self) -> Result<Answers> {
+        self.each()
+            .map(|(check, record)| record.answer(check, self.is_charged(check, record)))
+            .collect()
+    }
+
+    /// For each check that was charged, when it was: a refund needs that.
+    pub(super) fn charges(&self) -> Charges {
+        let charged_at = |(check, record): (&Prepared<'_>, &Record<'_>)| {
+            record.state.charged_at().filter(|_| self.is_charged(check, record))
+        };
+        self.each().map(charged_at).collect()
+    }
+
+    fn each(&self) -> impl Iterator<Item = (&Prepared<'r>, &Record<'r>)> {
+        self.checks.iter().zip(&self.records)
+    }
+
+    fn is_charged(&self, check: &Prepared<'_>, record: &Record<'_>) -> bool {
+        self.is_admitted && record.admits && check.cost() > 0
+    }
 }
 
-/// The answer to a check that was not sent, from the reply to a look: to the same check with a cost
-/// of 0. The wait for a place in a log is what is certainly enough.
-pub(super) fn looked(reply: &Value, check: &Check<'_>) -> Result<Answer> {
-    let records = records(reply, 1)?;
-    records.first().ok_or(StoreError::Reply)?.as_asked(check)
-}
-
-/// The answers to checks, from the reply to a [look](super::script::look) at what they would get.
-pub(super) fn foreseen(reply: &Value, checks: &[Check<'_>]) -> Result<Answers> {
-    // Behind them is what keeps them from being charged.
+/// What checks would get, from the reply to a [preview](super::command::preview) of them.
+pub(super) fn preview(reply: &Value, checks: &[Prepared<'_>]) -> Result<Answers> {
+    // The last record is that of the check that keeps the others from being charged.
     let records = records(reply, checks.len() + 1)?;
-    let answers = checks.iter().zip(&records).map(|(check, record)| {
-        let verdict = Verdict { cost: check.cost(), allowed: record.admitted, charged: false };
-        record.answer(&check.plan(Resolution::Micros)?, verdict)
-    });
-    answers.collect()
+    checks.iter().zip(&records).map(|(check, record)| record.answer(check, false)).collect()
 }
 
-/// The answer to a check of whose state nothing is known: as if it had none.
-pub(super) fn unused(check: &Check<'_>) -> Result<Answer> {
-    Record { admitted: true, now: 0, state: State(&[]) }.as_asked(check)
+/// The answer to a check that was not sent, from the reply to a [read](super::command::read) of its key. The
+/// wait for a sliding log is long enough, and may be too long.
+pub(super) fn evaluate(reply: &Value, check: &Prepared<'_>) -> Result<Answer> {
+    let records = records(reply, 1)?;
+    records.first().ok_or(StoreError::Reply)?.evaluate(check)
+}
+
+/// The answer to a check of whose key nothing is known: as if it were not in use.
+pub(super) fn unused(check: &Prepared<'_>) -> Result<Answer> {
+    Record { admits: true, now: 0, state: Numbers(&[]) }.evaluate(check)
 }
 
 /// What a script says about one check.
 struct Record<'r> {
-    admitted: bool,
+    /// Whether this check alone admits the call.
+    admits: bool,
     now: Instant,
-    state: State<'r>,
+    state: Numbers<'r>,
 }
-
-/// The numbers of a state, not yet read.
-#[derive(Clone, Copy)]
-struct State<'r>(&'r [[u8; 8]]);
 
 /// The record of a single check, or a list of them.
 fn records(reply: &Value, len: usize) -> Result<SmallVec<[Record<'_>; 1]>> {
     match reply {
-        Value::BulkString(bytes) if len == 1 => iter::once(Record::new(bytes)).collect(),
+        Value::BulkString(bytes) if len == 1 => iter::once(Record::parse(bytes)).collect(),
         Value::Array(replies) if len > 1 && len == replies.len() => {
             let records = replies.iter().map(|reply| match reply {
-                Value::BulkString(bytes) => Record::new(bytes),
+                Value::BulkString(bytes) => Record::parse(bytes),
                 _ => Err(StoreError::Reply),
             });
             records.collect()
@@ -93,148 +99,33 @@ fn records(reply: &Value, len: usize) -> Result<SmallVec<[Record<'_>; 1]>> {
 }
 
 impl<'r> Record<'r> {
-    fn new(bytes: &'r [u8]) -> Result<Self> {
+    fn parse(bytes: &'r [u8]) -> Result<Self> {
         let (head, numbers) = match bytes.split_first() {
             Some((head, numbers)) => (head, numbers.as_chunks()),
             None => return Err(StoreError::Reply),
         };
         let ([now, state @ ..], []) = numbers else { return Err(StoreError::Reply) };
-        let admitted = match head {
+        let admits = match head {
             0 => false,
             1 => true,
             _ => return Err(StoreError::Reply),
         };
-        Ok(Self { admitted, now: Instant::from_le_bytes(*now), state: State(state) })
+        Ok(Self { admits, now: Instant::from_le_bytes(*now), state: Numbers(state) })
     }
 
-    /// The answer to a check, as far as the state tells: it was not charged.
-    fn as_asked(&self, check: &Check<'_>) -> Result<Answer> {
-        let (plan, cost) = (check.plan(Resolution::Micros)?, check.cost());
-        let verdict = Verdict { cost, allowed: self.admits(&plan, cost)?, charged: false };
-        self.answer(&plan, verdict)
+    /// The answer to the check that was sent.
+    fn answer(&self, check: &Prepared<'_>, charged: bool) -> Result<Answer> {
+        let verdict = Verdict { cost: check.cost(), allowed: self.admits, charged };
+        wire::answer(&check.plan, self.state, self.now, verdict)
     }
 
-    /// Whether a call of this cost would be admitted, as far as the state tells.
-    fn admits(&self, plan: &Plan, cost: u64) -> Result<bool> {
-        let Self { now, state, .. } = *self;
-        Ok(match plan {
-            Plan::TokenBucket(bucket) => bucket.admits(state.tokens()?.as_ref(), now, cost),
-            Plan::LeakyBucket(bucket) => bucket.admits(state.level()?.as_ref(), now, cost),
-            Plan::FixedWindow(window) => window.admits(state.window()?.as_ref(), now, cost),
-            Plan::SlidingLog(log) => {
-                let all = Verdict { cost, allowed: true, charged: false };
-                log.admits(state.log(log.limit, all)?.as_ref(), now, cost)
-            }
-            Plan::SlidingCounter(counter) => counter.admits(state.counts()?.as_ref(), now, cost),
-        })
+    /// The answer to a check that was not sent, as far as the state tells.
+    fn evaluate(&self, check: &Prepared<'_>) -> Result<Answer> {
+        let cost = check.cost();
+        let allowed = wire::admits(&check.plan, self.state, self.now, cost)?;
+        let verdict = Verdict { cost, allowed, charged: false };
+        wire::answer(&check.plan, self.state, self.now, verdict)
     }
-
-    fn answer(&self, plan: &Plan, verdict: Verdict) -> Result<Answer> {
-        let Self { now, state, .. } = *self;
-        Ok(match plan {
-            Plan::TokenBucket(bucket) => bucket.answer(state.tokens()?.as_ref(), now, verdict),
-            Plan::LeakyBucket(bucket) => bucket.answer(state.level()?.as_ref(), now, verdict),
-            Plan::FixedWindow(window) => window.answer(state.window()?.as_ref(), now, verdict),
-            Plan::SlidingLog(log) => {
-                log.answer(state.log(log.limit, verdict)?.as_ref(), now, verdict)
-            }
-            Plan::SlidingCounter(counter) => counter.answer(state.counts()?.as_ref(), now, verdict),
-        })
-    }
-}
-
-impl State<'_> {
-    fn tokens(self) -> Result<Option<TokenState>> {
-        let bucket = self.bucket()?;
-        Ok(bucket.map(|(last, tokens, unit)| TokenState { last, tokens, unit }))
-    }
-
-    fn level(self) -> Result<Option<LeakyState>> {
-        let bucket = self.bucket()?;
-        Ok(bucket.map(|(last, level, unit)| LeakyState { last, level, unit }))
-    }
-
-    /// When it was charged, what it holds in units, and how many of these a permit is.
-    fn bucket(self) -> Result<Option<(Instant, u128, u64)>> {
-        let Some([last, unit, permits, parts]) = self.numbers()? else { return Ok(None) };
-        if parts >= unit {
-            return Err(StoreError::Reply);
-        }
-        let amount = u128::from(permits) * u128::from(unit) + u128::from(parts);
-        Ok(Some((instant(last), amount, unit)))
-    }
-
-    fn window(self) -> Result<Option<WindowState>> {
-        let Some([last, age, count]) = self.numbers()? else { return Ok(None) };
-        let last = instant(last);
-        Ok(Some(WindowState { start: last - instant(age), last, count }))
-    }
-
-    /// As much of a log as matters: what has to leave before the call fits, and the rest.
-    fn log(self, limit: u64, verdict: Verdict) -> Result<Option<LogState>> {
-        // The entry that has to leave may have been made before the epoch.
-        let (last, sum, blocker) = match *self.0 {
-            [last, sum, blocker] => (last, sum, Instant::from_le_bytes(blocker)),
-            [] => return Ok(None),
-            _ => return Err(StoreError::Reply),
-        };
-        let (last, sum) = (instant(number(last)?), number(sum)?);
-        let excess = match limit.checked_sub(verdict.cost) {
-            Some(room) if !verdict.allowed => sum.saturating_sub(room),
-            _ => 0,
-        };
-        Ok(Some(LogState::new([(blocker.min(last), excess), (last, sum - excess)])))
-    }
-
-    fn counts(self) -> Result<Option<CounterState>> {
-        let (last, window, parts, counts) = match self.0 {
-            [last, window, parts, _sum, counts @ ..] => (last, window, parts, counts),
-            [] => return Ok(None),
-            _ => return Err(StoreError::Reply),
-        };
-        let (last, window) = (instant(number(*last)?), number(*window)?);
-        let parts = u32::try_from(number(*parts)?).map_err(|_| StoreError::Reply)?;
-        if window == 0 || !(1..=MAX_SUB_WINDOWS).contains(&parts) {
-            return Err(StoreError::Reply);
-        }
-        if counts.len() != parts as usize + 1 {
-            return Err(StoreError::Reply);
-        }
-        let newest = i128::from(last) * i128::from(parts) / i128::from(window);
-        Ok(Some(CounterState {
-            last,
-            grid: Grid { window, parts },
-            newest: i64::try_from(newest).map_err(|_| StoreError::Reply)?,
-            counts: counts.iter().map(|count| u64::from_le_bytes(*count)).collect(),
-        }))
-    }
-
-    /// The numbers of a state that has so many, or none.
-    fn numbers<const N: usize>(self) -> Result<Option<[u64; N]>> {
-        let bytes = match <&[[u8; 8]; N]>::try_from(self.0) {
-            Ok(bytes) => bytes,
-            Err(_) if self.0.is_empty() => return Ok(None),
-            Err(_) => return Err(StoreError::Reply),
-        };
-        let mut numbers = [0; N];
-        for (to, from) in numbers.iter_mut().zip(bytes) {
-            *to = number(*from)?;
-        }
-        Ok(Some(numbers))
-    }
-}
-
-/// A number that a script has looked at: none of them is above 2^53.
-fn number(bytes: [u8; 8]) -> Result<u64> {
-    match u64::from_le_bytes(bytes) {
-        number if number <= MAX_COUNT + 1 => Ok(number),
-        _ => Err(StoreError::Reply),
-    }
-}
-
-/// A number of microseconds since the epoch, or between two instants.
-const fn instant(number: u64) -> Instant {
-    number.cast_signed()
 }
 
 #[cfg(test)]
@@ -243,10 +134,13 @@ mod tests {
 
     use redis::Value;
 
-    use super::answers;
+    use super::super::naming::{KeyNaming, KeyPrefix};
+    use super::super::prepared::prepare;
+    use super::Reply;
     use crate::algo::Answer;
     use crate::error::StoreError;
     use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
+    use crate::store::Answers;
 
     const SECOND: u64 = 1_000_000;
     const WINDOW: Duration = Duration::from_secs(10);
@@ -265,6 +159,12 @@ mod tests {
             bytes.extend(number.to_le_bytes());
         }
         Value::BulkString(bytes)
+    }
+
+    fn answers(reply: &Value, checks: &[Check<'_>]) -> Result<Answers, StoreError> {
+        let prefix = KeyPrefix::new("p", None);
+        let checks = prepare(KeyNaming { prefix: &prefix, has_slots: false }, checks)?;
+        Reply::parse(reply, &checks)?.answers()
     }
 
     /// The answer to a call of this cost.
@@ -312,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaky_bucket_says_what_was_in_front() {
+    fn a_leaky_bucket_tells_the_queue_in_front() {
         let [_, bucket, ..] = ALGORITHMS;
         let state = [5 * SECOND, SECOND, 3, SECOND / 2];
         let reply = record(1, 5 * SECOND, &state);
@@ -331,13 +231,13 @@ mod tests {
         // A second later, and a second before: the clock stepped back.
         assert_eq!(answer(window, 7, &record(0, 6 * SECOND, &state)), refused(6, 7_000, 7_000));
         assert_eq!(answer(window, 7, &record(0, 4 * SECOND, &state)), refused(6, 9_000, 9_000));
-        // Opened before the epoch, by a clock that is gone.
+        // Opened before the epoch, by a clock that has since been reset.
         let state = [SECOND, 2 * SECOND, 4];
         assert_eq!(answer(window, 1, &record(1, SECOND, &state)), allowed(6, 8_000));
     }
 
     #[test]
-    fn a_log_says_what_has_to_leave() {
+    fn a_log_tells_what_has_to_expire() {
         let [.., log, _] = ALGORITHMS;
         let state = |blocker: i64| [5 * SECOND, 9, blocker.cast_unsigned()];
         let second = SECOND.cast_signed();
@@ -346,7 +246,7 @@ mod tests {
         assert_eq!(answer(log, 4, &reply), refused(1, 7_000, 9_000));
         let reply = record(0, 6 * SECOND, &state(-2 * second));
         assert_eq!(answer(log, 4, &reply), refused(1, 2_000, 9_000));
-        // Everything has to leave.
+        // Everything has to expire.
         let reply = record(0, 6 * SECOND, &state(5 * second));
         assert_eq!(answer(log, 10, &reply), refused(1, 9_000, 9_000));
     }

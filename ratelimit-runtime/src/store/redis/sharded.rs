@@ -1,4 +1,4 @@
-//! Whether one address stands in front of many slots.
+//! Whether keys lie in slots behind the one address of a URL.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -7,13 +7,13 @@ const UNKNOWN: u8 = 0;
 const NO: u8 = 1;
 const YES: u8 = 2;
 
-/// What is known of it. A server in cluster mode says so when it is connected; a proxy or a service may
-/// not, and is found out by the first call that needs to know.
+/// What is known of that. A server in cluster mode says so while connecting. A proxy or a managed service may
+/// not; the first call that needs to know finds it out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sharded(Arc<AtomicU8>);
 
 impl Sharded {
-    /// `None`: nobody has asked yet.
+    /// `None`: it is not known yet.
     pub(super) fn known(&self) -> Option<bool> {
         match self.0.load(Ordering::Relaxed) {
             NO => Some(false),
@@ -27,7 +27,7 @@ impl Sharded {
     }
 
     pub(super) fn not_found(&self) {
-        // Whoever has found it knows better.
+        // Only if it is not known: one that was found stays found.
         let _ = self.0.compare_exchange(UNKNOWN, NO, Ordering::Relaxed, Ordering::Relaxed);
     }
 }

@@ -1,6 +1,6 @@
 //! Slots of a Redis Cluster.
 
-/// How many there are.
+/// How many slots a cluster has.
 pub(super) const SLOTS: u16 = 16_384;
 
 /// Where a key lies in a cluster.
@@ -8,8 +8,8 @@ pub(super) const SLOTS: u16 = 16_384;
 pub(super) struct Slot(pub(super) u16);
 
 impl Slot {
-    /// The slot of a key: of what stands between its first `{` and the next `}`, if there is
-    /// something, and else of all of it.
+    /// The slot of a key. What stands between its first `{` and the next `}` decides, if there is anything;
+    /// else all of it.
     pub(super) fn of(key: &str) -> Self {
         let tag = key
             .split_once('{')

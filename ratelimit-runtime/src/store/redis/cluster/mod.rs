@@ -1,78 +1,66 @@
-//! The servers of a Redis Cluster: who owns which slot, and a connection to each.
+//! The nodes of a Redis Cluster: which of them owns which slot, and a connection to each.
 //!
-//! A task on the [driver](crate::driver) asks any node for the map, at the beginning, from time to
-//! time, and whenever a call finds that something has changed. The client's own cluster connection
-//! is not used: it sends a call again after a lost connection, when it may have been counted.
+//! A task on the [driver](crate::driver) reads the slot map from any node: at first, from time to time, and
+//! whenever a call finds that something has changed. The Redis client's own cluster connection is not used:
+//! it sends a call again after a lost connection, when it may have been counted.
 
-mod map;
+mod slot_map;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use redis::{ConnectionAddr, RedisConnectionInfo};
-use tokio::sync::{Notify, watch};
+use redis::{ConnectionAddr, RedisConnectionInfo, Value};
+use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
-use self::map::Map;
+use self::slot_map::{SlotMap, is_own_host};
+use super::backoff::Backoff;
+use super::command::ProbeRequests;
 use super::dial::Dial;
 use super::endpoint::Endpoint;
-use super::failure::{self, Question};
+use super::eventually::{Eventually, Publisher};
+use super::failure::{self, SetupStep};
+use super::keeper::Target;
 use super::node::Node;
-use super::pauses::Pauses;
-use super::script::Questions;
 use super::slot::Slot;
-use super::supervisor::Target;
 use crate::driver;
 use crate::error::{ConfigError, InvalidUrl, StoreError};
 
-/// How often the map is looked at when nothing seems to have changed.
-const EVERY: Duration = Duration::from_secs(30);
+/// How often the slot map is read when nothing seems to have changed.
+const REFRESH_EVERY: Duration = Duration::from_secs(30);
 
-/// How long one node may take to tell the map before another is asked too.
-const NODE_PATIENCE: Duration = Duration::from_millis(300);
+/// How long one node may take to send the slot map before another is asked too.
+const NODE_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// How many keys are tried to find one of a node: enough for one that has a single slot, mostly.
-const MOST_TRIED: u32 = 65_536;
-
-/// How long calls wait for the first map, all of them together: it is nearly always there by then.
-const PATIENCE: Duration = Duration::from_millis(250);
+/// How many keys are tried to find one of a node: usually enough for a node with a single slot.
+const MAX_KEYS_TRIED: u32 = 65_536;
 
 /// A cluster.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    shared: Arc<Shared>,
-    known: watch::Receiver<Known>,
+    nodes: Arc<Nodes>,
+    slot_map: Eventually<Arc<SlotMap>>,
     task: AbortHandle,
 }
 
 /// What the task and the callers share.
 #[derive(Debug)]
-struct Shared {
+struct Nodes {
     dial: Arc<Dial>,
     /// Where to ask when no other node is known.
     seeds: Vec<Arc<Endpoint>>,
     tls: bool,
     login: RedisConnectionInfo,
-    /// By address: masters, and those to which a call was sent on.
-    nodes: Mutex<HashMap<String, Arc<Node>>>,
-    look: Notify,
-}
-
-#[derive(Clone, Debug)]
-enum Known {
-    Nothing,
-    /// The first look goes on, and calls do not wait for it any more.
-    StillLooking,
-    Map(Arc<Map>),
-    /// There has never been a map.
-    Failure(StoreError),
+    /// By address: the owners of slots, and nodes to which a call was redirected.
+    known: Mutex<HashMap<String, Arc<Node>>>,
+    refresh: Notify,
 }
 
 impl Cluster {
-    /// Starts to look for the nodes.
+    /// Starts to read the slot map.
     pub(super) fn start(
         seeds: Vec<redis::ConnectionInfo>,
         dial: Arc<Dial>,
@@ -82,78 +70,68 @@ impl Cluster {
         let tls = matches!(first.addr(), ConnectionAddr::TcpTls { .. });
         let login = first.redis_settings().clone();
         let seeds = seeds.into_iter().map(|info| Arc::new(dial.endpoint(info))).collect();
-        let nodes = Mutex::default();
-        let shared = Arc::new(Shared { dial, seeds, tls, login, nodes, look: Notify::new() });
-        let (publish, known) = watch::channel(Known::Nothing);
-        let task = driver::handle()?.spawn(keep(shared.clone(), publish)).abort_handle();
-        Ok(Self { shared, known, task })
+        let (known, refresh) = (Mutex::default(), Notify::new());
+        let nodes = Arc::new(Nodes { dial, seeds, tls, login, known, refresh });
+        let (publisher, slot_map) = Eventually::new();
+        let task = driver::handle()?.spawn(keep(nodes.clone(), publisher)).abort_handle();
+        Ok(Self { nodes, slot_map, task })
     }
 
-    /// The owner of a slot; waits a little for the first map.
+    /// The owner of a slot. Waits a moment for the first slot map.
     pub(super) async fn node(&self, slot: Slot) -> Result<Arc<Node>, StoreError> {
-        if let Known::Map(map) = &*self.known.borrow() {
-            return map.owner(slot).ok_or_else(no_owner);
-        }
-        let map = self.map(|known| !matches!(known, Known::Nothing)).await?;
-        map.owner(slot).ok_or_else(no_owner)
-    }
-
-    /// The map, as soon as so much is known.
-    async fn map(&self, enough: impl FnMut(&Known) -> bool) -> Result<Arc<Map>, StoreError> {
-        let failed = |reason: &str| StoreError::Connection { reason: reason.to_owned() };
-        let mut known = self.known.clone();
-        match &*known.wait_for(enough).await.map_err(|_| failed("connecting has ended"))? {
-            Known::Map(map) => Ok(map.clone()),
-            Known::Failure(error) => Err(error.clone()),
-            Known::Nothing | Known::StillLooking => {
-                Err(failed("still looking for the nodes of the cluster"))
-            }
-        }
+        self.slot_map.get(|map| map.owner(slot)).await?.ok_or_else(no_owner)
     }
 
     /// The node at an address that another one has named.
     pub(super) fn node_at(&self, address: &str, named_by: &Arc<Node>) -> Option<Arc<Node>> {
         let (host, port) = address.rsplit_once(':')?;
         let port = port.parse().ok()?;
-        if !is_unknown(host) {
-            return self.shared.node(host, port).ok();
+        if !is_own_host(host) {
+            return self.nodes.at(host, port).ok();
         }
-        let own = self.shared.address_of(named_by)?;
-        self.shared.node(host_of(&own), port).ok()
+        let own = self.nodes.address_of(named_by)?;
+        self.nodes.at(host_of(&own), port).ok()
     }
 
-    /// Asks for a new map.
-    pub(super) fn look_again(&self) {
-        self.shared.look.notify_one();
+    /// Has the slot map read again.
+    pub(super) fn refresh(&self) {
+        self.nodes.refresh.notify_one();
     }
 
-    /// Waits until all owners of slots are connected, or one cannot be.
+    /// Waits until all owners of slots have said that they are ready, or one that it is not.
     pub(super) async fn ready(&self) -> Result<(), StoreError> {
-        let is_known = |known: &Known| !matches!(known, Known::Nothing | Known::StillLooking);
-        let map = self.map(is_known).await?;
-        let mut asked: Vec<&Arc<Node>> = Vec::new();
+        let map = self.slot_map.settled(Arc::clone).await?;
+        let mut owners: Vec<&Arc<Node>> = Vec::new();
         for node in map.nodes() {
-            if !asked.iter().any(|other| Arc::ptr_eq(node, other)) {
-                match self.questions_for(&map, node) {
-                    // A key that is just moving is one that the cluster takes care of.
-                    Some(questions) => node.ready_for(&questions, failure::is_moving).await?,
-                    None => node.ready().await?,
-                }
-                asked.push(node);
+            if !owners.iter().any(|other| Arc::ptr_eq(node, other)) {
+                owners.push(node);
             }
+        }
+        let mut asking = JoinSet::new();
+        for node in owners {
+            let (probes, node) = (self.probes_of(&map, node), node.clone());
+            let ready = async move {
+                match probes {
+                    // The cluster itself takes care of a key that is just moving.
+                    Some(probes) => node.ready_by(&probes, failure::is_moving).await,
+                    None => node.ready().await,
+                }
+            };
+            asking.spawn_on(ready, driver::handle()?);
+        }
+        while let Some(ready) = asking.join_next().await {
+            ready.unwrap_or_else(|_| Err(ended()))?;
         }
         Ok(())
     }
-}
 
-impl Cluster {
-    /// Questions about a key of a node: whether a cluster is down, nodes say to those who ask for a key.
-    fn questions_for(&self, map: &Map, node: &Arc<Node>) -> Option<Questions> {
-        let probe = &self.shared.dial.probe_key;
-        let keys = (0..MOST_TRIED).map(|number| format!("{probe}:{number}"));
+    /// Probes about a key of a node: only when asked about a key does a node say that the cluster is down.
+    fn probes_of(&self, map: &SlotMap, node: &Arc<Node>) -> Option<ProbeRequests> {
+        let probe = &self.nodes.dial.probe_key;
+        let mut keys = (0..MAX_KEYS_TRIED).map(|number| format!("{probe}:{number}"));
         let is_there =
             |key: &String| map.owner(Slot::of(key)).is_some_and(|owner| Arc::ptr_eq(&owner, node));
-        keys.into_iter().find(is_there).map(|key| Questions::about(&key))
+        keys.find(is_there).map(|key| ProbeRequests::about(&key))
     }
 }
 
@@ -167,67 +145,51 @@ fn no_owner() -> StoreError {
     StoreError::Server { reason: "CLUSTERDOWN: nobody owns the slot".to_owned() }
 }
 
-/// Keeps the map.
-async fn keep(shared: Arc<Shared>, publish: watch::Sender<Known>) {
-    let mut pauses = Pauses::new();
-    let mut look = first_look(&shared, &publish).await;
+fn ended() -> StoreError {
+    StoreError::Connection { reason: "asking the nodes has ended".to_owned() }
+}
+
+/// The task that keeps the slot map.
+async fn keep(nodes: Arc<Nodes>, publisher: Publisher<Arc<SlotMap>>) {
+    let mut backoff = Backoff::connecting();
+    let reason = "still looking for the nodes of the cluster".to_owned();
+    let slow = StoreError::Connection { reason };
+    let mut read = publisher.first(nodes.read_map(), slow).await;
     loop {
-        match look {
+        match read {
             Ok(map) => {
-                pauses.reset();
-                publish.send_replace(Known::Map(Arc::new(map)));
-                // Nobody asking for so long is fine.
-                let _ = timeout(EVERY, shared.look.notified()).await;
+                backoff.reset();
+                publisher.ready(Arc::new(map));
+                // Read again after that time even if nobody asks for it.
+                let _ = timeout(REFRESH_EVERY, nodes.refresh.notified()).await;
             }
-            Err(error) => {
-                publish.send_if_modified(|known| {
-                    // An old map is better than none.
-                    let first = !matches!(known, Known::Map(_));
-                    if first {
-                        *known = Known::Failure(error);
-                    }
-                    first
-                });
-            }
+            Err(error) => publisher.failed_unless_ready(error),
         }
-        // Also when it worked: many calls may ask at once, and many instances.
-        pauses.wait().await;
-        look = shared.look().await;
+        // Even after success: many calls may ask for it at once, in many instances.
+        backoff.wait().await;
+        read = nodes.read_map().await;
     }
 }
 
-/// Of this look alone it is not known beforehand whether it makes sense to wait for it.
-async fn first_look(
-    shared: &Arc<Shared>,
-    publish: &watch::Sender<Known>,
-) -> Result<Map, StoreError> {
-    let mut look = std::pin::pin!(shared.look());
-    if let Ok(done) = timeout(PATIENCE, look.as_mut()).await {
-        return done;
-    }
-    publish.send_replace(Known::StillLooking);
-    look.await
-}
-
-impl Shared {
-    /// Asks one node after the other for the map, and when none of them tells it, all seeds.
-    async fn look(self: &Arc<Self>) -> Result<Map, StoreError> {
+impl Nodes {
+    /// Asks one node after the other for the slot map, and if none of them sends it, all seeds.
+    async fn read_map(self: &Arc<Self>) -> Result<SlotMap, StoreError> {
         let mut known: Vec<(String, Arc<Node>)> =
-            self.nodes.lock().iter().map(|(name, node)| (name.clone(), node.clone())).collect();
-        // Not always the same one first: it may be the one that is wrong.
+            self.known.lock().iter().map(|(name, node)| (name.clone(), node.clone())).collect();
+        // In any order: the first one may be the one that is wrong.
         fastrand::shuffle(&mut known);
-        for (name, node) in known.iter().filter(|(_, node)| node.supervisor().is_up()) {
-            let patience = NODE_PATIENCE.min(self.dial.connect_timeout);
-            if let Ok(Ok(answer)) = timeout(patience, node.ask(&slots())).await
-                && let Ok(map) = self.read(&answer, host_of(name))
+        for (name, node) in known.iter().filter(|(_, node)| node.supervisor().is_closed()) {
+            let limit = NODE_TIMEOUT.min(self.dial.connect_timeout);
+            if let Ok(Ok(reply)) = timeout(limit, node.send(&slots())).await
+                && let Ok(map) = self.adopt(&reply, host_of(name))
             {
                 return Ok(map);
             }
         }
         let mut asking = JoinSet::new();
         for seed in &self.seeds {
-            let (shared, seed) = (self.clone(), seed.clone());
-            asking.spawn(async move { shared.ask_seed(&seed).await });
+            let (nodes, seed) = (self.clone(), seed.clone());
+            asking.spawn(async move { nodes.ask_seed(&seed).await });
         }
         let mut failure = None;
         while let Some(asked) = asking.join_next().await {
@@ -242,61 +204,56 @@ impl Shared {
         }))
     }
 
-    async fn ask_seed(&self, seed: &Endpoint) -> Result<Map, StoreError> {
+    async fn ask_seed(&self, seed: &Endpoint) -> Result<SlotMap, StoreError> {
         let address = seed.address();
         let mut link = self.dial.open(seed).await?;
         let command = slots();
         let asking = link.send_packed_command(&command);
-        let Ok(answer) = timeout(self.dial.connect_timeout, asking).await else {
-            return Err(seed.timed_out(Question::SLOTS));
+        let Ok(reply) = timeout(self.dial.connect_timeout, asking).await else {
+            return Err(seed.timed_out(SetupStep::SLOTS));
         };
-        let answer = answer.and_then(redis::Value::extract_error).map_err(|error| {
-            if failure::is_alone(&error) {
+        let reply = reply.and_then(Value::extract_error).map_err(|error| {
+            if failure::has_no_cluster(&error) {
                 let reason = format!("{address} is alone and no cluster, reached by redis://");
-                return seed.hold_back(StoreError::Server { reason });
+                return seed.block(StoreError::Server { reason });
             }
-            match seed.failed(&error, Some(Question::SLOTS)) {
-                StoreError::Server { reason } if failure::is_unknown(&error) => {
+            match seed.failed(&error, Some(SetupStep::SLOTS)) {
+                StoreError::Server { reason } if failure::is_unknown_command(&error) => {
                     let advice = "an address that hides its nodes is reached by redis://";
-                    seed.hold_back(StoreError::Server { reason: format!("{reason}: {advice}") })
+                    seed.block(StoreError::Server { reason: format!("{reason}: {advice}") })
                 }
                 error => error,
             }
         })?;
-        let map = self.read(&answer, host_of(&address.to_string()))?;
-        seed.works();
+        let map = self.adopt(&reply, host_of(&address.to_string()))?;
+        seed.succeeded();
         Ok(map)
     }
 
-    /// The map in an answer of the node on a host, and only the nodes of this map from now on.
-    fn read(&self, answer: &redis::Value, host: &str) -> Result<Map, StoreError> {
-        let map = Map::read(answer, host, |host, port| self.node(host, port))?;
-        self.nodes.lock().retain(|_, node| map.nodes().any(|other| Arc::ptr_eq(node, other)));
+    /// The slot map in a reply of the node on a host. Nodes that are not in it are forgotten.
+    fn adopt(&self, reply: &Value, host: &str) -> Result<SlotMap, StoreError> {
+        let map = SlotMap::parse(reply, host, |host, port| self.at(host, port))?;
+        self.known.lock().retain(|_, node| map.nodes().any(|other| Arc::ptr_eq(node, other)));
         Ok(map)
     }
 
     fn address_of(&self, node: &Arc<Node>) -> Option<String> {
-        let nodes = self.nodes.lock();
-        nodes.iter().find(|(_, other)| Arc::ptr_eq(node, other)).map(|(name, _)| name.clone())
+        let known = self.known.lock();
+        known.iter().find(|(_, other)| Arc::ptr_eq(node, other)).map(|(name, _)| name.clone())
     }
 
-    /// The node at an address; it connects from now on.
-    fn node(&self, host: &str, port: u16) -> Result<Arc<Node>, StoreError> {
+    /// The node at an address. If it is a new one, it starts to connect.
+    fn at(&self, host: &str, port: u16) -> Result<Arc<Node>, StoreError> {
         let address = format!("{host}:{port}");
-        let mut nodes = self.nodes.lock();
-        if let Some(node) = nodes.get(&address) {
+        let mut known = self.known.lock();
+        if let Some(node) = known.get(&address) {
             return Ok(node.clone());
         }
         let server = self.dial.endpoint_at(host, port, self.tls, &self.login)?;
         let node = Arc::new(Node::start(Target::Server(Box::new(server)), self.dial.clone())?);
-        nodes.insert(address, node.clone());
+        known.insert(address, node.clone());
         Ok(node)
     }
-}
-
-/// Whether a host is one that the cluster does not know: it is that of the node that says so.
-fn is_unknown(host: &str) -> bool {
-    matches!(host, "" | "?")
 }
 
 fn host_of(address: &str) -> &str {

@@ -14,10 +14,11 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::{Pem, Tls};
+use super::pem::Pem;
+use super::settings::Tls;
 use crate::error::{ConfigError, InvalidCertificates};
 
-/// What one connection needs, and what it was made of.
+/// What a connection needs, and what it was made of.
 #[derive(Clone)]
 pub(in super::super) struct Config {
     pub(in super::super) client: Arc<ClientConfig>,
@@ -26,17 +27,17 @@ pub(in super::super) struct Config {
 }
 
 impl Tls {
-    /// Reads what there is to read. May block, for files and for the system's certificates.
+    /// Reads the certificates. May block, for files and for those of the system.
     pub(in super::super) fn config(&self) -> Result<Config, ConfigError> {
         self.with_roots(system_roots)
     }
 
-    /// Whether what was given can be used.
+    /// Fails if what is configured cannot be used.
     pub(in super::super) fn check(&self) -> Result<(), ConfigError> {
         self.with_roots(RootCertStore::empty).map(|_| ())
     }
 
-    /// Whether another connection may need other certificates.
+    /// Whether the next connection may have other certificates, because they are in files.
     pub(in super::super) fn can_change(&self) -> bool {
         let identity = self.identity.iter().flat_map(|(certificate, key)| [certificate, key]);
         self.roots.iter().chain(identity).any(Pem::can_change)
@@ -54,8 +55,7 @@ impl Tls {
                 roots
             }
         };
-        // Only for this connection: what the process uses, and which of several that are compiled
-        // in, is not for a library to say.
+        // Only for this connection: what the process uses is not for a library to decide.
         let own = || Arc::new(rustls::crypto::ring::default_provider());
         let provider = CryptoProvider::get_default().cloned().unwrap_or_else(own);
         let builder = ClientConfig::builder_with_provider(provider)
@@ -85,7 +85,7 @@ impl Tls {
 }
 
 impl Config {
-    /// A connection to the first of a host's addresses that takes one.
+    /// A connection to the address of a host that is connected first.
     pub(in super::super) async fn connect(
         &self,
         host: &str,
@@ -117,7 +117,7 @@ impl Config {
 
 fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
-    // Those that cannot be read vouch for nobody; the handshake says what is missing.
+    // If some cannot be read, a handshake that needs them fails and says so.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     roots
 }

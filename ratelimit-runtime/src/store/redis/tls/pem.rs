@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Given once and for all, or a file that is read anew for every connection.
+/// Text, or a file that is read again for every connection.
 #[derive(Clone)]
 pub(crate) enum Pem {
     Given(Arc<[u8]>),

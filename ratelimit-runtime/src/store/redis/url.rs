@@ -1,36 +1,38 @@
-//! Which servers a URL names.
+//! Redis URLs.
+//!
+//! The file is this long because half of it are tables of URLs and of what is wrong with them.
 
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo};
 
 use crate::error::{ConfigError, InvalidUrl};
 
-/// Where Sentinels listen if a URL does not say it.
+/// Where Sentinels listen if a URL has no port.
 const SENTINEL_PORT: u16 = 26379;
 
-/// What a URL names.
+/// The servers that a URL names.
 #[derive(Clone)]
-pub(super) enum Place {
+pub(super) enum Topology {
     /// One server.
     Server(ConnectionInfo),
-    /// The primary of a name that Sentinels watch.
+    /// The primary that Sentinels watch under a name.
     Sentinel {
-        /// Where to ask, and as whom.
+        /// Where they are, and the login there.
         sentinels: Vec<ConnectionInfo>,
         /// The name.
         primary: String,
-        /// As whom to log in at the primary.
+        /// The login at the primary.
         login: RedisConnectionInfo,
         tls: bool,
     },
-    /// A cluster, some of whose nodes are these.
+    /// A cluster. Some of its nodes are known.
     Cluster { seeds: Vec<ConnectionInfo> },
 }
 
-impl Place {
+impl Topology {
     /// `redis://`, `rediss://` (TLS) and `unix://` for one server, `redis+sentinel://host,host/name`
     /// and `redis+cluster://host,host` for several, both also as `rediss+…`.
     ///
-    /// Errors say which part is wrong, and repeat nothing of the URL: it may hold a password.
+    /// Errors name the part that is wrong, and quote nothing of the URL: it may hold a password.
     pub(super) fn parse(url: &str) -> Result<Self, ConfigError> {
         let (scheme, rest) = url.split_once("://").ok_or(wrong(InvalidUrl::Scheme))?;
         let scheme = scheme.to_ascii_lowercase();
@@ -53,8 +55,12 @@ impl Place {
     }
 }
 
-#[cfg(feature = "tls")]
-impl Place {
+impl Topology {
+    pub(super) const fn is_cluster(&self) -> bool {
+        matches!(self, Self::Cluster { .. })
+    }
+
+    #[cfg(feature = "tls")]
     pub(super) fn is_tls(&self) -> bool {
         let is_tls = |info: &ConnectionInfo| matches!(info.addr(), ConnectionAddr::TcpTls { .. });
         match self {
@@ -65,10 +71,10 @@ impl Place {
     }
 }
 
-/// A URL with several hosts, which the parser of the Redis client takes one at a time.
+/// A URL that may have several hosts. The parser of the Redis client takes them one at a time.
 struct Parts<'u> {
     tls: bool,
-    /// With its `@`, or empty.
+    /// Ends in `@`, or is empty.
     login: &'u str,
     hosts: &'u str,
     path: &'u str,
@@ -84,7 +90,7 @@ impl<'u> Parts<'u> {
         Self { tls, login, hosts, path, query }
     }
 
-    fn server(&self) -> Result<Place, ConfigError> {
+    fn server(&self) -> Result<Topology, ConfigError> {
         self.check_login()?;
         if self.hosts.contains(',') {
             return Err(wrong(InvalidUrl::SeveralHosts));
@@ -92,10 +98,10 @@ impl<'u> Parts<'u> {
         let path = self.path.trim_matches('/');
         self.check(path)?;
         let host = Host::parse(self.hosts, 1, 1)?;
-        Ok(Place::Server(self.info(self.login, &host, path, self.query)?))
+        Ok(Topology::Server(self.info(self.login, &host, path, self.query)?))
     }
 
-    fn cluster(&self) -> Result<Place, ConfigError> {
+    fn cluster(&self) -> Result<Topology, ConfigError> {
         self.check_login()?;
         // A cluster has one database.
         if !matches!(self.path, "" | "0") {
@@ -103,10 +109,10 @@ impl<'u> Parts<'u> {
         }
         self.check("")?;
         let seeds = self.each_host(|host| self.info(self.login, host, "0", self.query))?;
-        Ok(Place::Cluster { seeds })
+        Ok(Topology::Cluster { seeds })
     }
 
-    fn sentinel(&self) -> Result<Place, ConfigError> {
+    fn sentinel(&self) -> Result<Topology, ConfigError> {
         self.check_login()?;
         let (primary, database) = self.path.split_once('/').unwrap_or((self.path, "0"));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -134,10 +140,10 @@ impl<'u> Parts<'u> {
         let nobody = Host { name: "primary", port: None, number: 1, of: 1 };
         let server = self.info(self.login, &nobody, database, &others.join("&"))?;
         let (primary, login) = (primary.to_owned(), server.redis_settings().clone());
-        Ok(Place::Sentinel { sentinels, primary, login, tls: self.tls })
+        Ok(Topology::Sentinel { sentinels, primary, login, tls: self.tls })
     }
 
-    /// A `/` or `?` of a password ends the hosts too early, and leaves the `@` behind itself.
+    /// An unescaped `/` or `?` in a password ends the hosts too early, and the `@` is found after it.
     fn check_login(&self) -> Result<(), ConfigError> {
         const PARAMETERS: [&str; 3] = ["protocol", "sentinel_user", "sentinel_password"];
         if self.path.contains('@') {
@@ -150,7 +156,7 @@ impl<'u> Parts<'u> {
         Ok(())
     }
 
-    /// Whatever the hosts.
+    /// Checks what does not depend on the hosts.
     fn check(&self, database: &str) -> Result<(), ConfigError> {
         check_database(database)?;
         check_protocol(self.parameter("protocol"))
@@ -179,10 +185,10 @@ impl<'u> Parts<'u> {
     ) -> Result<ConnectionInfo, ConfigError> {
         let mark = if query.is_empty() { "" } else { "?" };
         let port = host.port.map(|port| format!(":{port}")).unwrap_or_default();
-        let place = format!("{}{port}/{path}{mark}{query}", host.name);
-        let parse = |login: &str| format!("redis://{login}{place}").into_connection_info();
+        let server = format!("{}{port}/{path}{mark}{query}", host.name);
+        let parse = |login: &str| format!("redis://{login}{server}").into_connection_info();
         let info = parse(login).map_err(|_| {
-            // Of the rest everything is checked.
+            // All but the login and the host was checked.
             let login_is_wrong = parse("").is_ok();
             wrong(if login_is_wrong { InvalidUrl::Login } else { host.wrong() })
         })?;
@@ -198,7 +204,7 @@ impl<'u> Parts<'u> {
     }
 }
 
-/// One host of a list, and where it stands there.
+/// One host of a list, and its number there.
 #[derive(Clone, Copy)]
 struct Host<'u> {
     /// With brackets around an IPv6 address.
@@ -216,7 +222,7 @@ impl<'u> Host<'u> {
         if name.is_empty() || (name.contains(':') && !name.starts_with('[')) {
             return Err(wrong(host.wrong()));
         }
-        // A colon without a port says nothing.
+        // A colon without a port is as good as none.
         let port = match port {
             "" => None,
             port => match port.parse() {
@@ -232,12 +238,12 @@ impl<'u> Host<'u> {
     }
 }
 
-/// A server behind a socket of the file system.
-fn socket(rest: &str, query: &str) -> Result<Place, ConfigError> {
+/// A server that listens on a Unix socket.
+fn socket(rest: &str, query: &str) -> Result<Topology, ConfigError> {
     check_database(parameter(query, "db").unwrap_or(""))?;
     check_protocol(parameter(query, "protocol"))?;
     let info = format!("unix://{rest}").into_connection_info();
-    info.map(Place::Server).map_err(|_| wrong(InvalidUrl::Host { number: 1, of: 1 }))
+    info.map(Topology::Server).map_err(|_| wrong(InvalidUrl::Host { number: 1, of: 1 }))
 }
 
 fn parameter<'u>(query: &'u str, name: &str) -> Option<&'u str> {
@@ -274,17 +280,17 @@ mod tests {
 
     #[test]
     fn one_server() {
-        let Ok(Place::Server(info)) = Place::parse("redis://u:p%40@h:1/2") else { panic!() };
+        let Ok(Topology::Server(info)) = Topology::parse("redis://u:p%40@h:1/2") else { panic!() };
         assert_eq!(info.addr().to_string(), "h:1");
         let login = info.redis_settings();
         assert_eq!((login.username(), login.password(), login.db()), (Some("u"), Some("p@"), 2));
-        assert!(matches!(Place::parse("unix:///tmp/socket"), Ok(Place::Server(_))));
+        assert!(matches!(Topology::parse("unix:///tmp/socket"), Ok(Topology::Server(_))));
     }
 
     #[test]
     fn sentinels_and_their_own_login() {
         let url = "redis+sentinel://app:a%2Fb@s1,s2:5,[::1],s3:/main/3?sentinel_user=w&sentinel_password=x%40";
-        let Ok(Place::Sentinel { sentinels, primary, login, tls }) = Place::parse(url) else {
+        let Ok(Topology::Sentinel { sentinels, primary, login, tls }) = Topology::parse(url) else {
             panic!()
         };
         assert_eq!(addresses(&sentinels), ["s1:26379", "s2:5", "::1:26379", "s3:26379"]);
@@ -301,7 +307,7 @@ mod tests {
     #[test]
     fn a_cluster_and_its_nodes() {
         let url = "redis+cluster://u:p@a:7000,b:7001,c";
-        let Ok(Place::Cluster { seeds }) = Place::parse(url) else { panic!() };
+        let Ok(Topology::Cluster { seeds }) = Topology::parse(url) else { panic!() };
         assert_eq!(addresses(&seeds), ["a:7000", "b:7001", "c:6379"]);
         assert!(seeds.iter().all(|seed| seed.redis_settings().password() == Some("p")));
     }
@@ -309,24 +315,24 @@ mod tests {
     #[cfg(feature = "tls")]
     #[test]
     fn tls() {
-        let Ok(Place::Cluster { seeds }) = Place::parse("rediss+cluster://a:7000") else {
+        let Ok(Topology::Cluster { seeds }) = Topology::parse("rediss+cluster://a:7000") else {
             panic!()
         };
         assert!(matches!(seeds[0].addr(), ConnectionAddr::TcpTls { .. }));
-        let place = Place::parse("rediss+sentinel://a/main");
-        assert!(matches!(place, Ok(Place::Sentinel { tls: true, .. })));
+        let topology = Topology::parse("rediss+sentinel://a/main");
+        assert!(matches!(topology, Ok(Topology::Sentinel { tls: true, .. })));
     }
 
     #[cfg(not(feature = "tls"))]
     #[test]
     fn no_tls() {
         for url in ["rediss://a", "rediss+sentinel://a/main", "rediss+cluster://a"] {
-            assert!(matches!(Place::parse(url), Err(ConfigError::NoTlsFeature)), "{url}");
+            assert!(matches!(Topology::parse(url), Err(ConfigError::NoTlsFeature)), "{url}");
         }
     }
 
     #[test]
-    fn of_a_wrong_url_the_wrong_part_is_named() {
+    fn an_error_names_the_wrong_part_of_a_url() {
         use InvalidUrl::*;
         let unescaped = |mark| Unescaped { mark };
         let host = |number, of| Host { number, of };
@@ -374,16 +380,16 @@ mod tests {
             ("redis+cluster://app:p/x@a,b", unescaped('/')),
             ("redis+cluster://a/1", ClusterDatabase),
         ] {
-            match Place::parse(url) {
+            match Topology::parse(url) {
                 Err(error) => assert_eq!(error, ConfigError::RedisUrl(part), "{url}"),
-                // A colon without a port says nothing.
+                // A colon without a port is as good as none.
                 Ok(_) => assert_eq!(url, "redis+cluster://a,b:"),
             }
         }
     }
 
     #[test]
-    fn errors_say_which_host_and_how_a_mark_is_written() {
+    fn an_error_names_the_host_and_how_to_escape_a_character() {
         for (url, expected) in [
             (
                 "redis://a:p#x@h",
@@ -398,16 +404,18 @@ mod tests {
                 "the Redis URL is not valid: the port of host 2 of 2 is not a number from 1 to 65535",
             ),
         ] {
-            assert_eq!(Place::parse(url).err().unwrap().to_string(), expected);
+            assert_eq!(Topology::parse(url).err().unwrap().to_string(), expected);
         }
     }
 
     #[test]
-    fn schemes_in_capitals_and_marks_where_they_mean_nothing_else() {
-        let Ok(Place::Server(info)) = Place::parse("REDIS://u:a@b:c!@h:1/2") else { panic!() };
+    fn schemes_in_capitals_and_characters_that_need_no_escape() {
+        let Ok(Topology::Server(info)) = Topology::parse("REDIS://u:a@b:c!@h:1/2") else {
+            panic!()
+        };
         assert_eq!(info.redis_settings().password(), Some("a@b:c!"));
         let url = "redis+sentinel://s/main?sentinel_password=a@b";
-        let Ok(Place::Sentinel { sentinels, .. }) = Place::parse(url) else { panic!() };
+        let Ok(Topology::Sentinel { sentinels, .. }) = Topology::parse(url) else { panic!() };
         assert_eq!(sentinels[0].redis_settings().password(), Some("a@b"));
     }
 }

@@ -1,18 +1,17 @@
-//! Who owns which slot.
+//! Which node owns which slot.
 
 use std::sync::Arc;
 
 use redis::Value;
 
-use super::is_unknown;
 use crate::error::StoreError;
 use crate::store::redis::node::Node;
 use crate::store::redis::slot::Slot;
 
 /// The owners of all slots.
 #[derive(Debug)]
-pub(super) struct Map {
-    /// Ranges by their last slot, in order.
+pub(super) struct SlotMap {
+    /// Sorted by their last slot.
     ranges: Vec<Range>,
 }
 
@@ -23,15 +22,15 @@ struct Range {
     owner: Arc<Node>,
 }
 
-impl Map {
-    /// Reads the answer to `CLUSTER SLOTS`: ranges, each with its first slot, its last one and its
-    /// servers, the owner first. `own` is the host of the server that answered.
-    pub(super) fn read(
-        answer: &Value,
-        own: &str,
+impl SlotMap {
+    /// Reads the reply to `CLUSTER SLOTS`: ranges, each with its first slot, its last one and its servers, the
+    /// owner first. `replied_by` is the host of the node that replied.
+    pub(super) fn parse(
+        reply: &Value,
+        replied_by: &str,
         node: impl Fn(&str, u16) -> Result<Arc<Node>, StoreError>,
     ) -> Result<Self, StoreError> {
-        let Value::Array(ranges) = answer else { return Err(StoreError::Reply) };
+        let Value::Array(ranges) = reply else { return Err(StoreError::Reply) };
         let mut map = Self { ranges: Vec::with_capacity(ranges.len()) };
         for range in ranges {
             let Value::Array(range) = range else { return Err(StoreError::Reply) };
@@ -44,7 +43,7 @@ impl Map {
                 Value::SimpleString(host) => host,
                 _ => "",
             };
-            let host = if is_unknown(host) { own } else { host };
+            let host = if is_own_host(host) { replied_by } else { host };
             let number = |number: i64| u16::try_from(number).map_err(|_| StoreError::Reply);
             let owner = node(host, number(*port)?)?;
             map.ranges.push(Range { first: number(*first)?, last: number(*last)?, owner });
@@ -58,8 +57,8 @@ impl Map {
     }
 
     pub(super) fn owner(&self, Slot(slot): Slot) -> Option<Arc<Node>> {
-        let place = self.ranges.partition_point(|range| range.last < slot);
-        let range = self.ranges.get(place).filter(|range| range.first <= slot)?;
+        let index = self.ranges.partition_point(|range| range.last < slot);
+        let range = self.ranges.get(index).filter(|range| range.first <= slot)?;
         Some(range.owner.clone())
     }
 
@@ -67,4 +66,9 @@ impl Map {
     pub(super) fn nodes(&self) -> impl Iterator<Item = &Arc<Node>> {
         self.ranges.iter().map(|range| &range.owner)
     }
+}
+
+/// Whether a node names no host, and so means its own.
+pub(super) fn is_own_host(host: &str) -> bool {
+    matches!(host, "" | "?")
 }
