@@ -1,20 +1,13 @@
 #![doc = include_str!("front_page.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// The examples of the guides are compiled and run.
+/// The examples of the README are compiled and run.
 #[cfg(doctest)]
-mod guides {
-    #[doc = include_str!("../README.md")]
-    struct Readme;
+#[doc = include_str!("../README.md")]
+struct Readme;
 
-    #[cfg(all(feature = "metrics", feature = "testing"))]
-    #[doc = include_str!("../docs/direct.md")]
-    struct Direct;
-
-    #[cfg(all(feature = "actix", feature = "axum", feature = "tonic"))]
-    #[doc = include_str!("../docs/http.md")]
-    struct Http;
-}
+#[cfg(any(doc, doctest))]
+pub mod guide;
 
 // One by one, and not by a glob: each says which feature it needs, on its page and in the error of rustc where
 // that is off; and what is not here is no promise.

@@ -17,7 +17,7 @@ fn f46_no_link_of_the_front_page_is_relative() {
     let targets = targets(page);
     assert!(targets.len() > 9, "{targets:?}");
     for target in targets {
-        let is_there = target.starts_with("https://") || target.starts_with("macro@");
+        let is_there = target.starts_with("macro@") || target.starts_with("guide::");
         assert!(is_there, "{target}");
     }
     for target in ["key.md", "rate_limit.md"] {
@@ -30,19 +30,77 @@ fn f46_no_link_of_the_front_page_is_relative() {
     }
 }
 
-/// The pages that it leads to are in the repository.
+/// Each guide is on the page, and each page of `docs` is a guide. That links of the built pages lead somewhere is
+/// held by `cargo xtask links`.
 #[test]
 fn f46_the_guides_are_there() {
     let page = include_str!("../../src/front_page.md");
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let guides: Vec<&str> = targets(page)
-        .into_iter()
-        .filter_map(|target| target.split_once("/blob/main/"))
-        .map(|(_, path)| path)
-        .collect();
-    assert!(guides.len() >= 8, "{guides:?}");
-    for guide in guides {
-        assert!(root.join(guide).is_file(), "{guide}");
+    let guides = include_str!("../../src/guide/mod.rs");
+    let mut found = 0;
+    let pages = guides.lines().filter(|line| line.ends_with(".md\";"));
+    for (name, file) in pages.filter_map(|line| line.trim().split_once(" = \"")) {
+        let file = file.trim_end_matches("\";");
+        assert!(page.contains(&format!("](guide::{name})")), "{name} is not on the front page");
+        assert!(docs().iter().any(|(doc, _)| doc == file), "{file}");
+        found += 1;
+    }
+    assert_eq!(found, docs().len());
+}
+
+/// The pages of `docs`, by file.
+fn docs() -> Vec<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, std::fs::read_to_string(path).unwrap())
+        })
+        .collect()
+}
+
+/// The definitions of links in a text.
+fn definitions(text: &str) -> Vec<(&str, &str)> {
+    text.lines()
+        .filter_map(|line| line.strip_prefix('[')?.split_once("]: "))
+        .filter(|(label, _)| !label.contains(' '))
+        .collect()
+}
+
+/// Pages link to each other by definitions, which lead to files in the repository and to guides in the
+/// documentation: every label is defined for both, and both lead to the same place.
+#[test]
+fn f46_links_between_guides_work_in_both_places() {
+    let for_rustdoc = definitions(include_str!("../../src/guide/links.md"));
+    let guides = include_str!("../../src/guide/mod.rs");
+    let mut seen = std::collections::BTreeSet::new();
+    for (file, text) in docs() {
+        for rest in text.split("](").skip(1) {
+            let target = rest.split(')').next().unwrap();
+            let stays = target.starts_with("https://") || target.starts_with('#');
+            assert!(stays, "{file}: `{target}` must be a definition at the end");
+        }
+        for (label, target) in definitions(&text) {
+            let there = for_rustdoc.iter().find(|(other, _)| *other == label);
+            let (_, there) = there.unwrap_or_else(|| panic!("{label} is not in links.md"));
+            seen.insert(label.to_owned());
+            if let Some(example) = target.strip_prefix("../") {
+                assert!(there.ends_with(&format!("/blob/main/{example}")), "{label}");
+            } else if let Some((page, place)) = target.split_once(".md") {
+                let name = there.strip_prefix("crate::guide::").unwrap();
+                let name = name.split('#').next().unwrap();
+                assert!(guides.contains(&format!("{name} = \"{page}.md\";")), "{label}");
+                assert!(there.ends_with(place), "{label}");
+            } else {
+                assert!(target.starts_with("https://docs.rs/ratelimit-kit/"), "{label}: {target}");
+            }
+            assert!(text.matches(&format!("[{label}]")).count() > 1, "{file}: {label} is not used");
+        }
+    }
+    assert!(seen.len() > 20, "{seen:?}");
+    for (label, _) in for_rustdoc {
+        assert!(seen.contains(label), "links.md: {label} is not used");
     }
 }
 

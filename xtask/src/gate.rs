@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::cmd::{capture, cargo, run as must};
 use crate::steps::Steps;
-use crate::{Result, deny, features, fuzz, install, lua, packages, servers, workspace};
+use crate::{Result, deny, features, fuzz, install, links, lua, packages, servers, workspace};
 
 /// Brings what is missing on the machine, then runs every check; the cheap ones come first.
 pub(crate) fn run() -> Result {
@@ -22,6 +22,7 @@ pub(crate) fn run() -> Result {
     steps.step("fuzz", || fuzz::run(fuzz::RUNS, Some(1)))?;
     steps.step("doc tests", doc_tests)?;
     steps.step("docs", docs)?;
+    steps.step("links", links::check)?;
     steps.step("packages", packages::check)?;
     steps.step("dependencies", deny::run)?;
     steps.summary();

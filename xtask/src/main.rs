@@ -14,6 +14,7 @@ mod features;
 mod fuzz;
 mod gate;
 mod install;
+mod links;
 mod lua;
 mod packages;
 mod roundtrips;
@@ -51,6 +52,7 @@ Usage: cargo xtask COMMAND
                     try a million inputs on the walk over addresses (libFuzzer)
   bless             rewrite the expected compiler messages and the expansion snapshots
   lint-lua          check the composed Lua scripts with luacheck
+  links             build the documentation and check that its links lead somewhere
   deny              check the dependencies: bans, licences, sources
   package           check that every published crate packages and builds from its package
 ";
@@ -67,6 +69,7 @@ enum Chore {
     Fuzz { runs: u64, seed: Option<u32> },
     Bless,
     LintLua,
+    Links,
     Deny,
     Package,
 }
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Chore::Fuzz { runs, seed } => fuzz::run(runs, seed),
         Chore::Bless => bless::run(),
         Chore::LintLua => lua::lint(),
+        Chore::Links => links::run_alone(),
         Chore::Deny => deny::run(),
         Chore::Package => packages::check(),
     });
@@ -120,6 +124,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
         "fuzz" => fuzz_args(&mut parser)?,
         "bless" => Chore::Bless,
         "lint-lua" => Chore::LintLua,
+        "links" => Chore::Links,
         "deny" => Chore::Deny,
         "package" => Chore::Package,
         unknown => return Err(format!("there is no command `{unknown}`: see `cargo xtask help`")),
