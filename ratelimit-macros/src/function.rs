@@ -145,6 +145,8 @@ impl Function {
 
 /// What a key may name, in the order of the parameters.
 pub(crate) struct Scope<'a> {
+    /// What the function is called.
+    pub(crate) function: &'a Ident,
     /// The `self` of a method. A key writes it as `self`, with this token's hygiene.
     pub(crate) receiver: Option<&'a Token![self]>,
     /// The parameters without `self`.
@@ -191,7 +193,13 @@ impl<'a> Scope<'a> {
             GenericParam::Lifetime(_) => None,
         });
         let generics = generics.collect();
-        let mut scope = Self { receiver: None, params: Vec::new(), names: Vec::new(), generics };
+        let mut scope = Self {
+            function: &sig.ident,
+            receiver: None,
+            params: Vec::new(),
+            names: Vec::new(),
+            generics,
+        };
         for input in &sig.inputs {
             let typed = match input {
                 FnArg::Receiver(receiver) => {

@@ -131,5 +131,5 @@ const PUNCTS: [Punct; 11] = [
 ];
 
 /// What other languages have in more than one character.
-const OPERATORS: [&str; 13] =
-    ["??", "==", "!=", "<=", ">=", "&&", "||", "::", "->", "=>", "${", "{{", "%%"];
+const OPERATORS: [&str; 14] =
+    ["??", "==", "!=", "<=", ">=", "&&", "&.", "||", "::", "->", "=>", "${", "{{", "%%"];

@@ -7,6 +7,7 @@ mod ast;
 mod differs;
 mod foreign;
 mod free;
+mod identity;
 mod lexer;
 mod lower;
 mod parser;
@@ -17,6 +18,7 @@ mod rust_text;
 #[cfg(test)]
 mod tests;
 mod token;
+mod translate;
 
 use std::ops::Range;
 
@@ -86,10 +88,42 @@ fn compile_source(
     scope: &Scope<'_>,
     target: &Target<'_>,
 ) -> Result<TokenStream, Vec<Problem>> {
-    let is_name = |name: &str| scope.names.iter().any(|known| known.ident.unraw() == name);
-    let key = parser::parse(source, &is_name).map_err(|problem| vec![problem])?;
+    let key =
+        parser::parse(source, &|name| is_name(name, scope)).map_err(|problem| {
+            match meant(source, scope) {
+                Some(key) => vec![with_key(problem, &key)],
+                None => vec![problem],
+            }
+        })?;
     let key = resolve::resolve(target.arg, source, &key, scope)?;
     Ok(target.key(&key))
+}
+
+/// Says in place of an example what to write.
+fn with_key(problem: Problem, key: &str) -> Problem {
+    let message = problem.message.to_string();
+    if message.trim_end_matches('?').ends_with(&format!("`{key}`")) {
+        return problem;
+    }
+    Problem { message: parser::foreign_key(foreign::with_key(&message, key)), at: problem.at }
+}
+
+/// The key that `source` is in another language.
+fn meant(source: &str, scope: &Scope<'_>) -> Option<String> {
+    let arguments: Vec<String> =
+        scope.names.iter().map(|name| name.ident.unraw().to_string()).collect();
+    let names = placeholder::Names { arguments: &arguments, context: &CONTEXT };
+    translate::candidates(source, &names).into_iter().find(|key| is_key(key, scope))
+}
+
+fn is_name(name: &str, scope: &Scope<'_>) -> bool {
+    scope.names.iter().any(|known| known.ident.unraw() == name)
+}
+
+/// Whether this is a key that differs from call to call.
+fn is_key(source: &str, scope: &Scope<'_>) -> bool {
+    let key = parser::parse(source, &|name| is_name(name, scope));
+    key.is_ok_and(|key| resolve::differs(source, &key, scope))
 }
 
 /// Compiles a key that is written in Rust: one value, or `[a, b]` for several parts. `arg` is `key`

@@ -32,6 +32,8 @@ messages! {
     empty_list() = "the list is empty: `[a, b]` has one part for each entry";
     name_missing(after) = "a name is missing after `{after}`";
     foreign_sign(sign, instead) = "`{sign}` is not part of the key language: {instead}";
+    foreign_key(message) = "{message}";
+    quote_in_text() = "this quote ends the text: a quote in a text is doubled, as in `'it''s'`";
     foreign_name(name, instead) = "unknown argument `{name}` in the key: {instead}";
     field_of_value() = "only an argument has fields: put the `.` after a name";
     field_of_text() = "text has no fields, and `+` joins, as in `'sms:' + phone`";
@@ -146,6 +148,14 @@ impl<'t> Parser<'t> {
 
     /// A value stands here, and something that does not go on with it.
     fn operator_missing(&self) -> Problem {
+        // `'it's:'`
+        if let Some(Token { kind: Kind::Text(_), at }) = self.before
+            && at.end == self.at().start
+            && matches!(self.kind(), Kind::Name(_))
+            && self.source.matches('\'').count() % 2 == 1
+        {
+            return problem(at.end - 1..at.end, quote_in_text());
+        }
         // `new Key`, `if phone`, `lower phone`
         if let Some(Token { kind: Kind::Name(word), at }) = self.before
             && !(self.is_name)(word)
@@ -215,6 +225,9 @@ impl<'t> Parser<'t> {
             let next = self.name_at(1).and_then(|name| foreign::name(name, self.name_at(3)));
             let instead = match sign.as_str() {
                 "$" => next.unwrap_or_else(|| foreign::before_a_value(sign)),
+                "-" if matches!(self.tokens, [_, Token { kind: Kind::Number(_), .. }, _]) => {
+                    "a number is the same for all calls: name an argument, as in `phone`"
+                }
                 "*" if self.tokens.len() == 2 => "one budget for all callers needs no `key`",
                 sign => foreign::before_a_value(sign),
             };

@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 
 use super::ast::{self, Expr, ExprKind, FieldName};
 use super::placeholder::{Names, Placeholder};
-use super::{CONTEXT, Problem, foreign, problem};
+use super::{CONTEXT, Problem, foreign, problem, translate};
 use crate::function::{Name, Scope};
 use crate::message::{Message, messages};
 use crate::symbol;
@@ -69,13 +69,27 @@ messages! {
         "this is no name of a header: letters, digits and `-` make one, as in `@header['x-api-key']`";
     placeholder_in_text(name, instead) =
         "`{name}` in quotes is text, so all callers would share one budget: \
-         names stand outside, as in `{instead}`";
+         names stand outside, as in `{instead}`; one budget for all needs no `key`";
+    coarse_text(name, instead) =
+        "`{name}` in quotes is text, so callers would not be told apart: names stand outside, as in \
+         `{instead}`";
+    marked_text(name, instead) =
+        "`{name}` in quotes is text, the same in every key: names stand outside, as in `{instead}`, \
+         and a label has no sign";
+    named_default(text, instead) =
+        "`{text}` is a text, so one budget for all who need the default: a name stands without \
+         quotes, as in `?: {instead}`";
+    dead_default(value) =
+        "`{value}` is always there, so what follows its `?:` is never used: put it last";
+    forged_header(name) =
+        "whoever calls writes `{name}`, and has a new budget with each invented one: the client's \
+         address is `@ip`";
     constant(value, name) =
         "`{value}` is the same for all calls, so all callers would share one budget: name an \
          argument, as in `{name}`, or write a text, as in `'all'`";
     placeholder_in_group(name, instead) =
         "`{name}` in quotes is text, so every call would be in one slot: names stand outside, as in \
-         `{instead}`";
+         `{instead}`; one slot for all is `'all'`";
     empty_text() =
         "the key is the empty text: name an argument, or leave `key` out for one budget for all \
          callers";
@@ -99,6 +113,11 @@ impl Piece {
     fn differs(&self) -> bool {
         matches!(self, Self::Value(value) if value.differs())
     }
+
+    /// Whether it can differ from caller to caller.
+    fn tells_apart(&self) -> bool {
+        matches!(self, Self::Value(value) if value.tells_apart())
+    }
 }
 
 pub(super) enum Value {
@@ -117,6 +136,18 @@ impl Value {
             Self::Place(_) | Self::Context(_) => true,
             Self::Call(_, value) => value.differs(),
             Self::First(values) => values.iter().any(Self::differs),
+        }
+    }
+
+    fn tells_apart(&self) -> bool {
+        match self {
+            Self::Constant(_) => false,
+            Self::Place(_) => true,
+            Self::Context(context) => {
+                !matches!(context, Context::Path | Context::Route | Context::Method)
+            }
+            Self::Call(_, value) => value.tells_apart(),
+            Self::First(values) => values.iter().any(Self::tells_apart),
         }
     }
 }
@@ -172,26 +203,47 @@ pub(super) fn resolve(
     key: &ast::Key,
     scope: &Scope<'_>,
 ) -> Result<Key, Vec<Problem>> {
-    let mut resolver = Resolver {
-        arg,
-        source,
-        scope,
-        problems: Vec::new(),
-        texts: Vec::new(),
-        uses_secret: false,
-    };
+    let mut resolver = Resolver::new(arg, source, scope);
     let parts: Vec<Vec<Piece>> = key.parts.iter().map(|part| resolver.part(part)).collect();
-    if resolver.problems.is_empty() && !parts.iter().flatten().any(Piece::differs) {
-        resolver.check_constant();
+    let differs = parts.iter().flatten().any(Piece::differs);
+    let tells_apart = parts.iter().flatten().any(Piece::tells_apart);
+    for (text, at, name) in std::mem::take(&mut resolver.marked) {
+        let message = match (tells_apart, differs) {
+            (true, _) => marked_text,
+            (false, true) => coarse_text,
+            (false, false) => placeholder_in_text,
+        };
+        resolver.report_placeholder(&text, &at, &name, message);
+    }
+    if resolver.problems.is_empty() && !tells_apart {
+        resolver.check_constant(differs);
     }
     if resolver.problems.is_empty() && parts.iter().all(Vec::is_empty) {
         resolver.problems.push(problem(0..source.len(), empty_text()));
     }
     if resolver.problems.is_empty() {
-        Ok(Key { parts, uses_secret: resolver.uses_secret })
-    } else {
-        Err(resolver.problems)
+        return Ok(Key { parts, uses_secret: resolver.uses_secret });
     }
+    let mut problems = resolver.problems;
+    // A key of another language is one mistake, however many names it has.
+    if resolver.foreign == problems.len()
+        && let Some(key) = super::meant(source, scope)
+    {
+        problems.truncate(1);
+        problems = problems.into_iter().map(|problem| super::with_key(problem, &key)).collect();
+    }
+    Err(problems)
+}
+
+/// Whether a key has a meaning, and differs from call to call.
+pub(super) fn differs(source: &str, key: &ast::Key, scope: &Scope<'_>) -> bool {
+    let mut resolver = Resolver::new("key", source, scope);
+    let parts: Vec<Vec<Piece>> = key.parts.iter().map(|part| resolver.part(part)).collect();
+    let mut pieces = parts.iter().flatten();
+    resolver.problems.is_empty()
+        && resolver.marked.is_empty()
+        && (pieces.clone().any(Piece::tells_apart)
+            || pieces.any(Piece::differs) && resolver.named_text(true).is_none())
 }
 
 struct Resolver<'s> {
@@ -202,10 +254,30 @@ struct Resolver<'s> {
     problems: Vec<Problem>,
     /// Where texts stand, with their quotes.
     texts: Vec<Range<usize>>,
+    /// The first name with a sign in each text: the place of the text, and its own.
+    marked: Vec<(Range<usize>, Range<usize>, String)>,
+    /// The names after `@`.
+    requested: Vec<String>,
+    /// How many names and functions are unknown.
+    foreign: usize,
     uses_secret: bool,
 }
 
-impl Resolver<'_> {
+impl<'s> Resolver<'s> {
+    const fn new(arg: &'s str, source: &'s str, scope: &'s Scope<'s>) -> Self {
+        Self {
+            arg,
+            source,
+            scope,
+            problems: Vec::new(),
+            texts: Vec::new(),
+            marked: Vec::new(),
+            requested: Vec::new(),
+            foreign: 0,
+            uses_secret: false,
+        }
+    }
+
     fn report(&mut self, at: &Range<usize>, message: Message) {
         self.problems.push(problem(at.clone(), message));
     }
@@ -261,6 +333,7 @@ impl Resolver<'_> {
 
     fn context(&mut self, context: &ast::Context, at: &Range<usize>) -> Option<Context> {
         let ast::Context { name, index } = context;
+        self.requested.push(name.clone());
         let value = match name.as_str() {
             "ip" => Context::Ip,
             "path" => Context::Path,
@@ -275,7 +348,12 @@ impl Resolver<'_> {
                     self.report(at, no_header_name());
                     return None;
                 }
-                return Some(Context::Header(header.to_lowercase()));
+                let header = header.to_lowercase();
+                if FORGED.contains(&header.as_str()) {
+                    self.report(at, forged_header(header));
+                    return None;
+                }
+                return Some(Context::Header(header));
             }
             name => {
                 let there: Vec<String> = CONTEXT.iter().map(|name| format!("`@{name}`")).collect();
@@ -289,6 +367,7 @@ impl Resolver<'_> {
                     (None, Some(instead)) => unknown_context_instead(name, instead),
                     (None, None) => unknown_context(name, there),
                 };
+                self.foreign += 1;
                 self.report(at, message);
                 return None;
             }
@@ -306,13 +385,29 @@ impl Resolver<'_> {
         for value in before {
             if let ExprKind::Join(_) = value.kind {
                 self.report(&value.at, default_of_join());
-            } else {
-                resolved.extend(self.value(value, Absent::Allowed));
+                continue;
             }
+            let problems = self.problems.len();
+            let before = self.value(value, Absent::Allowed);
+            if self.problems.len() == problems
+                && let Some(Value::Constant(text)) = &before
+                && !text.is_empty()
+            {
+                self.report(&value.at, dead_default(self.written(&value.at)));
+                return None;
+            }
+            resolved.extend(before);
         }
         match &last.kind {
             ExprKind::Join(_) => self.report(&last.at, join_as_default()),
             ExprKind::Text(text) if text.is_empty() => self.report(&last.at, empty_default()),
+            ExprKind::Text(text) if self.names(|names| names.default(text)).is_some() => {
+                let name = self.names(|names| names.default(text)).unwrap_or_default();
+                let after = before.last().map(|value| self.written(&value.at)).unwrap_or_default();
+                // `@user ?: 'user'`: not the same again.
+                let name = name.strip_prefix(&format!("{after} ?: ")).unwrap_or(&name).to_owned();
+                self.report(&last.at, named_default(self.written(&last.at), name));
+            }
             _ => resolved.extend(self.value(last, Absent::Refused)),
         }
         (resolved.len() == values.len()).then_some(Value::First(resolved))
@@ -353,6 +448,7 @@ impl Resolver<'_> {
                     (None, Some(instead)) => unknown_function_instead(name, instead),
                     (None, None) => unknown_function(name, there),
                 };
+                self.foreign += 1;
                 self.report(&call.name_at, message);
                 return None;
             }
@@ -449,6 +545,7 @@ impl Resolver<'_> {
         } else {
             unknown_name(name, there)
         };
+        self.foreign += usize::from(near().is_none());
         self.report(at, message);
         None
     }
@@ -509,66 +606,138 @@ impl Resolver<'_> {
         if names.is_empty() { "none".to_owned() } else { listed(names.iter().map(String::as_str)) }
     }
 
-    /// Names in braces inside of quotes are a mistake that nobody would notice: a template would
-    /// be one key for everybody.
+    fn written(&self, at: &Range<usize>) -> String {
+        self.source.get(at.clone()).unwrap_or_default().to_owned()
+    }
+
+    /// Looks through a text for the names that there are.
+    fn names<T>(&self, look: impl FnOnce(Names<'_>) -> T) -> T {
+        let arguments: Vec<String> = self.scope.names.iter().map(as_written).collect();
+        look(Names { arguments: &arguments, context: &CONTEXT })
+    }
+
+    /// A name in a text with a sign in front or in braces is a mistake that nobody would notice: a
+    /// template would be one key for everybody.
     fn check_text(&mut self, at: &Range<usize>) {
         self.texts.push(at.clone());
-        let source = self.source;
-        let mut rest = at.clone();
-        while let Some(open) = source.get(rest.clone()).and_then(|text| text.find('{')) {
-            rest.start += open + 1;
-            let inside = source.get(rest.clone()).unwrap_or_default();
-            let Some(close) = inside.find('}') else { return };
-            let name = inside.get(..close).unwrap_or_default().trim_start_matches('#').trim();
-            let root = name.split(['.', '?', '[']).next().unwrap_or_default();
-            if root == "self" || self.find(root).is_some() {
-                let place = rest.start - 1..rest.start + close + 1;
-                self.report_placeholder(at, &place, name);
-            }
-            rest.start += close;
+        let start = at.start + 1;
+        let text = self.source.get(start..at.end.saturating_sub(1)).unwrap_or_default();
+        if let Some(Placeholder { at: place, name, .. }) = self.names(|names| names.marked(text)) {
+            self.marked.push((at.clone(), start + place.start..start + place.end, name));
         }
     }
 
-    /// Where nothing differs from call to call, a text that names something was meant to.
-    fn check_constant(&mut self) {
-        let arguments: Vec<String> = self.scope.names.iter().map(as_written).collect();
-        let names = Names { arguments: &arguments, context: &CONTEXT };
-        let found = self.texts.iter().find_map(|at| {
-            let text = self.source.get(at.start + 1..at.end.saturating_sub(1))?;
-            let found = names.placeholder(text).or_else(|| names.word(text));
-            found.map(|found| (at.clone(), found))
-        });
-        if found.is_none() && self.texts.is_empty() {
-            let name = arguments.first().map_or("phone", String::as_str);
+    /// Where nothing differs from caller to caller, a text that names something was meant to.
+    /// `differs`: something differs from call to call.
+    fn check_constant(&mut self, differs: bool) {
+        if let Some((text, Placeholder { at, name, .. })) = self.named_text(differs) {
+            let start = text.start + 1;
+            let message = if differs { coarse_text } else { placeholder_in_text };
+            self.report_placeholder(&text, &(start + at.start..start + at.end), &name, message);
+        } else if self.texts.is_empty() && !differs {
+            let name = self.names(|names| names.arguments.first().cloned());
+            let name = name.unwrap_or_else(|| "@ip".to_owned());
             self.report(&(0..self.source.len()), constant(self.source.trim(), name));
         }
-        if let Some((text, Placeholder { at, name, .. })) = found {
-            let start = text.start + 1;
-            self.report_placeholder(&text, &(start + at.start..start + at.end), &name);
-        }
+    }
+
+    /// The first text that names something: its place, and what in it does.
+    fn named_text(&self, differs: bool) -> Option<(Range<usize>, Placeholder)> {
+        let function = snake_case(&self.scope.function.unraw().to_string());
+        let others: Vec<&str> = CONTEXT
+            .into_iter()
+            .filter(|name| !self.requested.iter().any(|requested| requested == name))
+            .collect();
+        self.texts.iter().find_map(|at| {
+            let text = self.source.get(at.start + 1..at.end.saturating_sub(1))?;
+            let found = self.names(|names| {
+                let names = Names { context: &others, ..names };
+                if differs {
+                    let known = names.placeholder(text).filter(|found| found.is_known);
+                    return known.or_else(|| names.word(text)).or_else(|| names.who_alone(text));
+                }
+                let found = names.placeholder(text).or_else(|| names.word(text));
+                if found.is_some() || snake_case(text) == function {
+                    return found;
+                }
+                names.word_within(text).or_else(|| names.who(text))
+            });
+            let as_key = || {
+                let key = if differs { None } else { self.as_key(text) };
+                key.map(|name| Placeholder { at: 0..text.len(), name, is_known: true })
+            };
+            found.or_else(as_key).map(|found| (at.clone(), found))
+        })
+    }
+
+    /// The key that stands in a text.
+    fn as_key(&self, text: &str) -> Option<String> {
+        let keys = self.names(|names| translate::of_text(&text.replace("''", "'"), &names));
+        keys.into_iter().find(|key| super::is_key(key, self.scope))
     }
 
     /// `text` is the place of a text, and `at` that of a placeholder in it, for which `name` is
     /// to be written.
-    fn report_placeholder(&mut self, text: &Range<usize>, at: &Range<usize>, name: &str) {
-        let written = self.source.get(at.clone()).unwrap_or_default();
+    fn report_placeholder(
+        &mut self,
+        text: &Range<usize>,
+        at: &Range<usize>,
+        name: &str,
+        message: fn(String, String) -> Message,
+    ) {
+        let written = self.written(at);
+        let inside =
+            self.source.get(text.start + 1..text.end.saturating_sub(1)).unwrap_or_default();
         let before = self.source.get(text.start + 1..at.start).unwrap_or_default();
-        // Another one in front has an error of its own.
-        let before = before
-            .rsplit('}')
-            .next()
-            .unwrap_or_default()
-            .trim_end_matches(['#', '$', '%', '<', '[', '(', '\\', '`']);
-        let instead =
-            if before.is_empty() { name.to_owned() } else { format!("'{before}' + {name}") };
-        let message = if self.arg == "group" {
-            placeholder_in_group(written, instead)
-        } else {
-            placeholder_in_text(written, instead)
-        };
-        self.report(at, message);
+        let whole =
+            super::meant(self.source, self.scope).filter(|_| self.source.trim().len() > text.len());
+        let key = whole.or_else(|| self.as_key(inside));
+        let instead = key.unwrap_or_else(|| joined(before, name));
+        let message = if self.arg == "group" { placeholder_in_group } else { message };
+        self.report(at, message(written, instead));
     }
 }
+
+/// A value behind what stands in front of it in a text, without what other languages need there.
+fn joined(before: &str, name: &str) -> String {
+    // Another one in front has an error of its own.
+    let before = before.rsplit('}').next().unwrap_or_default();
+    let before = before.trim_end_matches(['#', '$', '%', '<', '[', '(', '\\', '`', '@']);
+    let mut label = before;
+    loop {
+        let short = label.trim_end_matches(['_', '-', '.', ' ']);
+        let start = short.rfind(|c: char| !c.is_alphanumeric()).map_or(0, |at| at + 1);
+        let word = short.get(start..).unwrap_or_default();
+        // `smsBy`
+        let start = word.rfind(char::is_uppercase).map_or(start, |at| start + at);
+        let word = short.get(start..).unwrap_or_default().to_lowercase();
+        if !AROUND.contains(&word.as_str()) {
+            break;
+        }
+        label = short.get(..start).unwrap_or_default();
+    }
+    let label = label.strip_suffix("header:").unwrap_or(label).trim_end_matches(['_', '-']);
+    // `/users/:id`
+    let label =
+        if label == ":" || label.ends_with("/:") { label.trim_end_matches(':') } else { label };
+    match label {
+        "" => name.to_owned(),
+        // `sms_phone`
+        label if label.len() < before.len() && label.ends_with(char::is_alphanumeric) => {
+            format!("'{label}:' + {name}")
+        }
+        label => format!("'{label}' + {name}"),
+    }
+}
+
+/// Words in front of one that says who calls.
+const AROUND: [&str; 22] = [
+    "auth", "by", "context", "ctx", "current", "each", "every", "for", "get", "headers", "key",
+    "limit", "my", "of", "per", "req", "request", "self", "smart", "the", "this", "type",
+];
+
+/// Headers that grow with what a caller sends.
+const FORGED: [&str; 2] = ["x-forwarded-for", "forwarded"];
 
 /// A name in large letters, as constants have.
 fn is_constant(name: &str) -> bool {

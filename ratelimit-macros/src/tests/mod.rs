@@ -2,6 +2,7 @@
 
 mod expand;
 mod habits;
+mod key_texts;
 mod messages;
 mod mistakes;
 mod robust;
