@@ -207,7 +207,9 @@ pub(super) fn resolve(
     let parts: Vec<Vec<Piece>> = key.parts.iter().map(|part| resolver.part(part)).collect();
     let differs = parts.iter().flatten().any(Piece::differs);
     let tells_apart = parts.iter().flatten().any(Piece::tells_apart);
-    for (text, at, name) in std::mem::take(&mut resolver.marked) {
+    let marked = std::mem::take(&mut resolver.marked).into_iter().next();
+    // The first says what all of the key is.
+    if let Some((text, at, name)) = marked.filter(|_| resolver.problems.is_empty()) {
         let message = match (tells_apart, differs) {
             (true, _) => marked_text,
             (false, true) => coarse_text,
@@ -619,6 +621,11 @@ impl<'s> Resolver<'s> {
     /// A name in a text with a sign in front or in braces is a mistake that nobody would notice: a
     /// template would be one key for everybody.
     fn check_text(&mut self, at: &Range<usize>) {
+        // Without the parentheses around it.
+        let written = self.source.get(at.clone()).unwrap_or_default();
+        let (open, close) = (written.find('\''), written.rfind('\''));
+        let at =
+            &(at.start + open.unwrap_or(0)..at.start + close.map_or(written.len(), |it| it + 1));
         self.texts.push(at.clone());
         let start = at.start + 1;
         let text = self.source.get(start..at.end.saturating_sub(1)).unwrap_or_default();

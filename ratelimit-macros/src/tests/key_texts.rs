@@ -28,6 +28,7 @@ fn defaults_that_name_something() {
             ("'anonymous' ?: @user", "`'anonymous'` is always there"),
             ("@user ?: 'anonymous' ?: @ip", "`'anonymous'` is always there"),
             ("1 ?: phone", "`1` is always there"),
+            ("@user ?: '@ip' ?: @ip", "`'@ip'` is always there"),
             ("@header['X-Forwarded-For'] ?: 'none'", "the client's address is `@ip`"),
             ("@header['forwarded'] ?: @ip", "the client's address is `@ip`"),
         ],
@@ -153,6 +154,8 @@ fn words_of_habit_as_the_only_text() {
             ("'user:{user.id}:{phone}'", "as in `'user:' + user.id + ':' + phone`"),
             ("'user:' + 'phone'", "as in `user + ':' + phone`"),
             ("'user_or_ip'", "as in `user ?: @ip`"),
+            ("('phone')", "as in `phone`"),
+            ("'@ip' + '#phone'", "as in `@ip + phone`"),
         ],
     );
     hold_keys(
