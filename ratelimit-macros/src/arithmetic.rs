@@ -2,24 +2,39 @@
 
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Expr, ExprBinary, ExprLit, Lit, LitFloat};
+use syn::{BinOp, Expr, ExprBinary, ExprLit, Lit, LitFloat, LitInt, UnOp};
 
 use crate::error::error_at;
 use crate::message::messages;
+use crate::milliseconds::written;
 use crate::quantity::{
-    Quantity, decimal, fraction, fraction_of_second, literal_int, rate_text, unwrapped, zero,
+    Quantity, decimal, fraction, fraction_of_second, literal_int, negative, no_leading_zero,
+    rate_text, unwrapped, zero,
 };
 
 messages! {
     rate_as_division(division, arg, period) =
         "`{division}` is 0 or 1 in Rust, which drops the rest: write a `Rate`, as in \
          `{arg} = Rate::new(1, Duration::from_secs({period}))`";
+    rest_lost_per_call(division, arg, permits, period) =
+        "`{division}` drops its rest, and is 0 below {period}: write a `Rate`, as in \
+         `{arg} = Rate::new({permits}, Duration::from_secs({period}))`";
+    no_power(power, sign, instead) =
+        "`{power}` is no power, and `{sign}` means something else in Rust: write `{instead}`";
     rest_lost(division, number, instead) =
         "`{division}` is {number} in Rust, which drops the rest: write {instead}";
 }
 
 /// Reports a division that drops its rest, and a result of 0. `cost` may be 0.
 pub(crate) fn check(arg: &str, quantity: Quantity, value: &Expr) -> syn::Result<()> {
+    let mut signs = Signs(None);
+    signs.visit_expr(value);
+    if let Some(error) = signs.0 {
+        return Err(error);
+    }
+    if is_negative(value) {
+        return Err(error_at(value, negative(arg)));
+    }
     let exact = Fraction::of(value);
     if let (Quantity::Rate, Expr::Binary(division)) = (quantity, unwrapped(value))
         && let (BinOp::Div(_), Some(Fraction { over: 1, under: 1 }), None) =
@@ -28,6 +43,15 @@ pub(crate) fn check(arg: &str, quantity: Quantity, value: &Expr) -> syn::Result<
     {
         let period = division.right.to_token_stream();
         return Err(error_at(value, rate_as_division(value.to_token_stream(), arg, period)));
+    }
+    if let (Quantity::Rate, Expr::Binary(division), None) = (quantity, unwrapped(value), exact)
+        && let (BinOp::Div(_), Some(period)) = (division.op, literal_int(&division.right))
+        && period.base10_digits() != "1"
+    {
+        let permits = written(unwrapped(&division.left));
+        let message =
+            rest_lost_per_call(written(unwrapped(value)), arg, permits, period.base10_digits());
+        return Err(error_at(value, message));
     }
     let mut divisions = Divisions(None, false);
     divisions.visit_expr(value);
@@ -45,6 +69,57 @@ pub(crate) fn check(arg: &str, quantity: Quantity, value: &Expr) -> syn::Result<
         .map_or_else(|| "the whole number that it is to be".to_owned(), |text| format!("`{text}`"));
     let number = part.over / part.under;
     Err(error_at(division, rest_lost(division.to_token_stream(), number, instead)))
+}
+
+/// The value of an expression of literals that is a whole number.
+pub(crate) fn whole(expr: &Expr) -> Option<u64> {
+    Fraction::of(expr).filter(|exact| exact.under == 1).map(|exact| exact.over)
+}
+
+/// Whether more is subtracted than there is, in numbers that are written out.
+fn is_negative(expr: &Expr) -> bool {
+    let Expr::Binary(binary) = unwrapped(expr) else { return false };
+    let values = (whole(&binary.left), whole(&binary.right));
+    matches!((binary.op, values), (BinOp::Sub(_), (Some(left), Some(right))) if left < right)
+}
+
+/// The first power as other languages write it, or number that they read as octal. What a call
+/// is given is its own.
+struct Signs(Option<syn::Error>);
+
+impl<'e> Visit<'e> for Signs {
+    fn visit_expr(&mut self, expr: &'e Expr) {
+        if matches!(expr, Expr::Binary(_) | Expr::Paren(_) | Expr::Group(_) | Expr::Lit(_)) {
+            visit::visit_expr(self, expr);
+        }
+    }
+
+    fn visit_expr_binary(&mut self, binary: &'e ExprBinary) {
+        let (sign, exponent) = match (binary.op, unwrapped(&binary.right)) {
+            (BinOp::BitXor(_), exponent) => ("^", exponent),
+            (BinOp::Mul(_), Expr::Unary(unary))
+                if matches!(unary.op, UnOp::Deref(_)) && literal_int(&unary.expr).is_some() =>
+            {
+                ("**", &*unary.expr)
+            }
+            _ => return visit::visit_expr_binary(self, binary),
+        };
+        let Some(number) = literal_int(exponent).and_then(|it| it.base10_parse::<u32>().ok())
+        else {
+            return visit::visit_expr_binary(self, binary);
+        };
+        let base = written(&binary.left);
+        let power = whole(&binary.left).and_then(|base| base.checked_pow(number));
+        let instead = power.map_or_else(|| format!("{base}.pow({number})"), |it| it.to_string());
+        let message = no_power(format!("{base} {sign} {number}"), sign, instead);
+        self.0.get_or_insert_with(|| error_at(binary, message));
+    }
+
+    fn visit_lit_int(&mut self, number: &'e LitInt) {
+        if let Err(error) = no_leading_zero(number) {
+            self.0.get_or_insert(error);
+        }
+    }
 }
 
 /// The first division of two such numbers that has a rest, and its exact value; and whether there

@@ -20,6 +20,7 @@ use crate::krate;
 use crate::message::{Message, messages};
 use crate::quantity::{self, Known, MAX_LOG, Number, unwrapped};
 use crate::symbol::{Algo, Arg, FIELDS, MODES, ON_ERRORS, listed, meant_by};
+use crate::unused;
 use crate::words;
 use crate::written::{Kind, Piece, close_line, find, key_line, pieces};
 
@@ -142,6 +143,9 @@ pub(crate) fn check(stack: &[Args], function: &Function, errors: &mut Errors) ->
     let rules = rules.into_iter().map(|(_, rule)| rule).collect();
     let mut reader = Reader { args: stack.first()?, scope: &scope, krate: &krate, errors };
     let limits = reader.limits(rules, function);
+    if errors.len() == before {
+        unused::check(stack.first()?, &limits, errors);
+    }
     (errors.len() == before).then_some(limits)
 }
 
@@ -337,7 +341,7 @@ impl<'a> Reader<'a> {
     fn has_rate_as_count(&self) -> bool {
         [Arg::Capacity, Arg::Limit].into_iter().any(|arg| {
             let text = self.args.get(arg).and_then(|given| text(&given.value));
-            text.is_some_and(|text| text.value().contains('/'))
+            text.is_some_and(|text| quantity::has_time(&text.value()))
         })
     }
 
@@ -556,6 +560,11 @@ impl<'a> Reader<'a> {
             value => text(value).map(LitStr::value),
         };
         let values: Vec<&str> = values.collect();
+        let no_word = Some(&given.value).filter(|_| given.arg == Arg::OnError);
+        if let (None, Some(message)) = (&word, no_word.and_then(handler::is_no_word)) {
+            self.errors.at(&given.value, message);
+            return None;
+        }
         if word.is_none() {
             // `LimitAlgorithm.FIXED_WINDOW`, `Algo::FixedWindow`, `true`.
             let whole = close_line(&pieces(given.value.to_token_stream()));

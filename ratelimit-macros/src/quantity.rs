@@ -8,9 +8,12 @@ use std::fmt;
 use syn::{Expr, Lit, LitFloat, LitInt, LitStr, Member, UnOp};
 
 use crate::arithmetic::{self, gcd};
+use crate::constants;
 use crate::error::{error, error_at};
 use crate::message::{Message, messages};
+use crate::milliseconds;
 use crate::scan::{Digits, MICROS_PER_SECOND, Scan, in_units, unit, unit_missing};
+use crate::spelling;
 use crate::words;
 
 messages! {
@@ -25,7 +28,13 @@ messages! {
     too_many_parts() = "`sub_windows` can be 1 to 100";
     too_long(arg) = "`{arg}` can be 142 years (2^52 microseconds) at most";
     fraction(instead) = "there are no fractions here: write `{instead}`";
-    fraction_of_count(arg) = "`{arg}` is a whole number";
+    fraction_of_count(arg, instead) = "`{arg}` is a whole number: write {instead}";
+    leading_zero(written, number) =
+        "`{written}` is {number} in Rust, and octal in other languages: write `{number}`";
+    spelled(written, instead) = "`{written}` is written `\"{instead}\"` here";
+    without_limit(arg, written) =
+        "`{written}` is more than a `{arg}` can be: where there is no limit, leave the attribute \
+         out, or write `mode = off`";
     rate_as_count(arg, count, other) =
         "`{arg}` is a number alone: write `{arg} = {count}, {other}`";
     rust_in_quotes(arg, value) =
@@ -128,6 +137,7 @@ pub(crate) fn read(
             return Err(error_at(value, negative(arg)));
         }
         _ => {
+            no_constant(arg, quantity, value, is_bound)?;
             if let Some(quoted) = needs_quotes(quantity, value, is_bound) {
                 return Err(error_at(value, quotes_missing(quoted)));
             }
@@ -138,6 +148,12 @@ pub(crate) fn read(
                 return Err(error_at(value, closure(arg)));
             }
             arithmetic::check(arg, quantity, value)?;
+            if quantity == Quantity::Duration {
+                match arithmetic::whole(value) {
+                    Some(seconds) => milliseconds::check(arg, value, seconds)?,
+                    None => milliseconds::check_per_call(arg, value)?,
+                }
+            }
             return Ok(Number::PerCall(value.clone()));
         }
     };
@@ -170,6 +186,9 @@ fn read_text(
     if !value.trim_start().starts_with(|c: char| c.is_ascii_digit()) && computes(&value, is_bound) {
         return Err(error_at(text, rust_in_quotes(arg, value.trim())));
     }
+    if spelling::is_unlimited(&value) {
+        return Err(error_at(text, without_limit(arg, value.trim())));
+    }
     match quantity {
         Quantity::Rate => read_rate(arg, text),
         Quantity::Duration => read_duration(arg, text),
@@ -193,8 +212,58 @@ fn text_as_count(arg: &str, text: &LitStr) -> Message {
         (Some((count, _)), "capacity") => {
             rate_as_count(arg, count, format!("refill = \"{number}\""))
         }
+        _ => count_as_others_write_it(arg, &value),
+    }
+}
+
+/// `1000 requests` and `5 per minute`, where a number stands.
+fn count_as_others_write_it(arg: &str, value: &str) -> Message {
+    if let Some(count) = spelling::count(value) {
+        return quoted_count(arg, count);
+    }
+    match (spelling::rate(value), arg) {
+        (Some(rate), "capacity") => {
+            let count = rate.split('/').next().unwrap_or_default();
+            rate_as_count(arg, count, format!("refill = \"{rate}\""))
+        }
+        (Some(rate), "limit") => {
+            let (count, time) = rate.split_once('/').unwrap_or_default();
+            let one = if time.starts_with(|c: char| c.is_ascii_digit()) { "" } else { "1" };
+            rate_as_count(arg, count, format!("window = \"{one}{time}\""))
+        }
         _ => not_a_count(arg),
     }
+}
+
+/// Whether a text where a number stands has a time as well.
+pub(crate) fn has_time(text: &str) -> bool {
+    text.contains('/') || spelling::rate(text).is_some()
+}
+
+/// Reports what other languages have for a time or for no limit.
+fn no_constant(
+    arg: &str,
+    quantity: Quantity,
+    value: &Expr,
+    is_bound: &dyn Fn(&str) -> bool,
+) -> syn::Result<()> {
+    if quantity != Quantity::Duration {
+        return if constants::is_without_limit(value, is_bound) {
+            Err(error_at(value, without_limit(arg, milliseconds::written(value))))
+        } else {
+            Ok(())
+        };
+    }
+    if let Some(instead) = constants::duration(value, is_bound) {
+        return Err(error_at(value, spelled(milliseconds::written(value), instead)));
+    }
+    if constants::is_zero_duration(value) {
+        return Err(error_at(value, zero_duration(arg)));
+    }
+    if constants::is_longest_duration(value) || constants::is_without_limit(value, is_bound) {
+        return Err(error_at(value, too_long(arg)));
+    }
+    Ok(())
 }
 
 /// What to say about a text where an expression stands.
@@ -264,7 +333,12 @@ fn read_int(arg: &str, quantity: Quantity, number: &LitInt) -> syn::Result<Known
         Quantity::Count | Quantity::Parts => Ok(Known::Count(count)),
         Quantity::Rate => Ok(Known::Rate { permits: count, micros: MICROS_PER_SECOND }),
         Quantity::Duration => match micros(count, MICROS_PER_SECOND) {
-            Some(micros) => Ok(Known::Micros(micros)),
+            Some(micros) => {
+                let value =
+                    Expr::Lit(syn::ExprLit { attrs: Vec::new(), lit: Lit::Int(number.clone()) });
+                milliseconds::check(arg, &value, count)?;
+                Ok(Known::Micros(micros))
+            }
             None => fail(too_long(arg)),
         },
     }
@@ -308,7 +382,21 @@ fn count_of(arg: &str, number: &LitInt) -> syn::Result<u64> {
     }
     // Only digits can fail to fit.
     let count = number.base10_parse::<u64>().map_err(|_| error_at(number, too_large(arg)))?;
-    if count > MAX_COUNT { Err(error_at(number, too_large(arg))) } else { Ok(count) }
+    if count > MAX_COUNT {
+        return Err(error_at(number, too_large(arg)));
+    }
+    no_leading_zero(number)?;
+    Ok(count)
+}
+
+/// Reports `010`, which is 8 where other languages read it, and 10 in Rust.
+pub(crate) fn no_leading_zero(number: &LitInt) -> syn::Result<()> {
+    let written = number.to_string();
+    let digits = written.trim_start_matches(['0', '_']);
+    if !written.starts_with('0') || !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok(());
+    }
+    Err(error_at(number, leading_zero(&written, number.base10_digits().trim_start_matches('0'))))
 }
 
 fn read_float(arg: &str, quantity: Quantity, number: &LitFloat) -> syn::Error {
@@ -320,7 +408,14 @@ fn read_float(arg: &str, quantity: Quantity, number: &LitFloat) -> syn::Error {
             None => not_a_duration(arg),
         },
         (Quantity::Rate | Quantity::Duration, None) => expected(arg, quantity),
-        (Quantity::Count | Quantity::Parts, _) => fraction_of_count(arg),
+        (Quantity::Count | Quantity::Parts, Some((whole, 1))) => {
+            fraction_of_count(arg, format!("`{whole}`"))
+        }
+        (Quantity::Count | Quantity::Parts, Some((over, under))) => {
+            let below = over / under;
+            fraction_of_count(arg, format!("`{below}` or `{}`", below.saturating_add(1)))
+        }
+        (Quantity::Count | Quantity::Parts, None) => not_a_count(arg),
     };
     error_at(number, message)
 }
@@ -341,6 +436,12 @@ pub(crate) fn fraction_of_second(over: u64, under: u64) -> Option<String> {
 
 /// A decimal number as a fraction in lowest terms.
 pub(crate) fn decimal(digits: &str) -> Option<(u64, u64)> {
+    if let Some((digits, zeros)) = digits.split_once(['e', 'E']) {
+        let (over, under) = decimal(digits)?;
+        let power = 10_u64.checked_pow(zeros.trim_start_matches('+').parse().ok()?)?;
+        let divisor = gcd(power, under);
+        return Some((over.checked_mul(power / divisor)?, under / divisor));
+    }
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
     let part = part.trim_end_matches('0');
     let under = 10_u64.checked_pow(u32::try_from(part.len()).ok()?)?;
@@ -424,19 +525,26 @@ pub(crate) fn literal_int(expr: &Expr) -> Option<&LitInt> {
 /// `"300/min"`, `"10/h"`, `"1/15s"`.
 fn read_rate(arg: &str, text: &LitStr) -> syn::Result<Known> {
     let value = text.value();
+    let no_rate = || match spelling::rate(&value) {
+        Some(instead) => error_at(text, spelled(value.trim(), instead)),
+        None => error(text.span(), not_a_rate(arg)),
+    };
     let mut scan = Scan::new(text, &value);
-    let permits = scan.number()?.ok_or_else(|| error(text.span(), not_a_rate(arg)))?;
+    let permits = scan.number()?.ok_or_else(no_rate)?;
     if !scan.slash() {
         // `"5"` or `"5s"`.
         let rest = scan.rest();
         let known_unit = unit(rest.trim()).map(|_| rest.trim());
         if !rest.trim().is_empty() && known_unit.is_none() {
-            return Err(error(text.span(), not_a_rate(arg)));
+            return Err(no_rate());
         }
         let unit = known_unit.unwrap_or("s");
         return Err(error(text.span(), unit_missing(format!("\"{}/{unit}\"", permits.value))));
     }
     let every = scan.number()?;
+    if scan.rest().trim_start().starts_with('P') && spelling::rate(&value).is_some() {
+        return Err(no_rate());
+    }
     let unit = scan.unit(|| format!("\"{}/{}s\"", permits.value, every_text(every.as_ref())))?;
     if scan.rest().trim_start().starts_with('/') {
         return Err(error(text.span(), not_a_rate(arg)));
@@ -467,7 +575,10 @@ fn every_text(every: Option<&Digits>) -> String {
 fn read_duration(arg: &str, text: &LitStr) -> syn::Result<Known> {
     let value = text.value();
     let mut scan = Scan::new(text, &value);
-    let times = scan.number()?.ok_or_else(|| error(text.span(), not_a_duration(arg)))?;
+    let times = scan.number()?.ok_or_else(|| match spelling::duration(&value) {
+        Some(instead) => error_at(text, spelled(value.trim(), instead)),
+        None => error(text.span(), not_a_duration(arg)),
+    })?;
     let rest = scan.rest().trim_start();
     if scan.slash() || rest.starts_with(|c: char| !c.is_alphabetic()) {
         return Err(error(text.span(), not_a_duration(arg)));

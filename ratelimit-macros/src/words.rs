@@ -15,7 +15,8 @@ type Word<Meant> = (&'static str, Meant, &'static str);
 const ARGS: &[Word<&[Arg]>] = &[
     // What is counted apart.
     (
-        "limit_type key_type limit_by key_by by scope per_user per_ip dimension",
+        "limit_type key_type limit_by key_by by scope per_user per_ip dimension characteristics \
+         descriptor descriptors discriminator",
         &[Key],
         "the `key` says what is counted apart: `key = \"@ip\"`, `key = \"user_id\"`",
     ),
@@ -31,15 +32,25 @@ const ARGS: &[Word<&[Arg]>] = &[
         &[Key, Name],
         "did you mean `key`, which says what is counted apart, or `name`, which the rule is called?",
     ),
+    (
+        "zone limit_req_zone shared_zone",
+        &[Key, Name],
+        "the `key` says what is counted apart, as in `key = \"@ip\"`, and the `name` is the rule's",
+    ),
     // Names.
     ("namespace app application tenant_service", &[Service], ""),
-    ("id rule rule_name resource bucket bucket_name label title", &[Name], ""),
+    ("id rule rule_name resource bucket bucket_name label title domain", &[Name], ""),
     // Algorithms.
-    ("algorithm strategy limiter_type policy type kind", &[Algo], ""),
+    ("algorithm strategy limiter_type policy", &[Algo], ""),
+    (
+        "type kind",
+        &[Algo],
+        "did you mean `algo`? what is counted apart is the `key`: `key = \"@ip\"`",
+    ),
     // How many.
     (
-        "burst burst_capacity burst_size max_burst bucket_size bucket_capacity \
-         max_tokens capacity_tokens size",
+        "burst burst_capacity burst_size burst_limit max_burst max_burst_size bucket_size \
+         bucket_capacity max_tokens capacity_tokens size initial_burst",
         &[Capacity],
         "",
     ),
@@ -50,7 +61,8 @@ const ARGS: &[Word<&[Arg]>] = &[
     ),
     (
         "max max_requests max_calls max_count limit_for_period limit_count quota count \
-         requests calls threshold total num_requests max_hits",
+         requests calls threshold total num_requests max_hits max_attempts \
+         requests_per_unit requests_per_period allowed",
         &[Limit],
         "",
     ),
@@ -61,7 +73,12 @@ const ARGS: &[Word<&[Arg]>] = &[
     ),
     // How fast.
     ("rate", &[Refill, Leak], "did you mean `refill`? of a leaky bucket, it is `leak`"),
-    ("refill_rate refill_tokens refill_amount replenish_rate replenish fill_rate", &[Refill], ""),
+    (
+        "refill_rate refill_tokens refill_amount replenish_rate replenish fill_rate rate_limit \
+         refill_greedy refill_intervally refill_intervally_aligned tokens_per_fill steady_rate",
+        &[Refill],
+        "",
+    ),
     (
         "rps qps tps per_second refill_per_second tokens_per_second permits_per_second \
          requests_per_second rate_per_second",
@@ -69,17 +86,25 @@ const ARGS: &[Word<&[Arg]>] = &[
         "did you mean `refill`? a number is per second, and `capacity` is how many at once",
     ),
     (
-        "per_minute per_hour per_day rpm requests_per_minute",
+        "per_minute per_hour per_day rpm requests_per_minute requests_per_hour requests_per_day \
+         calls_per_minute permits_per_minute tokens_per_minute rph rpd per_min",
         &[Refill, Limit, Window],
         "write `refill = \"300/min\"`, or `limit = 300, window = \"1min\"`",
     ),
     ("leak_rate drain_rate drain outflow out_rate", &[Leak], ""),
     // In how long.
     (
-        "period interval duration per time_window limit_refresh_period refresh_period \
-         window_size window_length ttl time every refill_interval refill_period rate_interval within",
+        "period interval duration time_window limit_refresh_period refresh_period \
+         window_size window_length ttl time every decay expires expiry fill_interval \
+         limit_period replenishment_period refill_interval refill_period rate_interval within",
         &[Window, Refill],
         "did you mean `window`? of a bucket, it is a part of `refill`: `refill = \"1/15s\"`",
+    ),
+    (
+        "per",
+        &[Window, Refill],
+        "a time is `window = \"1min\"`, of a bucket a part of `refill = \"1/15s\"`; what is counted \
+         apart is the `key`: `key = \"@ip\"`",
     ),
     (
         "window_seconds window_secs window_sec window_in_seconds window_size_seconds \
@@ -89,12 +114,14 @@ const ARGS: &[Word<&[Arg]>] = &[
         "did you mean `window`? a number is in seconds",
     ),
     (
-        "window_ms window_millis window_milliseconds interval_ms period_ms millis",
+        "window_ms window_millis window_milliseconds interval_ms period_ms millis milliseconds \
+         duration_ms",
         &[Window],
         "did you mean `window`? its unit stands in quotes: `window = \"250ms\"`",
     ),
     (
-        "window_minutes window_mins minutes hours window_hours",
+        "window_minutes window_mins minutes hours window_hours decay_minutes period_minutes \
+         days",
         &[Window],
         "did you mean `window`? its unit stands in quotes: `window = \"5min\"`",
     ),
@@ -105,7 +132,7 @@ const ARGS: &[Word<&[Arg]>] = &[
     ),
     ("sub_window segments slots sample_count precision buckets", &[SubWindows], ""),
     (
-        "align aligned calendar timezone time_zone tz zone reset_at cron resets",
+        "align aligned calendar timezone time_zone tz reset_at cron resets",
         &[],
         "windows do not follow the calendar: `window = \"24h\"` begins with a first call",
     ),
@@ -128,7 +155,11 @@ const ARGS: &[Word<&[Arg]>] = &[
         &[When],
         "`when` says which calls are counted, so the opposite: `when = !is_exempt(user)`",
     ),
-    ("shadow shadow_mode dry_run log_only report_only", &[Mode], "write `mode = shadow`"),
+    (
+        "shadow shadow_mode dry_run log_only report_only",
+        &[Mode],
+        "write `mode = shadow`, which refuses nobody",
+    ),
     (
         "enabled enable disabled active on off",
         &[Mode],
@@ -136,8 +167,16 @@ const ARGS: &[Word<&[Arg]>] = &[
     ),
     ("enforce enforced", &[Mode], "write `mode = enforce`, which is the default"),
     // What happens then.
-    ("fail_open open allow_on_error open_on_error", &[OnError], "write `on_error = open`"),
-    ("fail_closed fail_close closed deny_on_error", &[OnError], "write `on_error = closed`"),
+    (
+        "fail_open open allow_on_error open_on_error fault_tolerant failure_mode_allow",
+        &[OnError],
+        "write `on_error = open`; what is not to pass then is `on_error = closed`",
+    ),
+    (
+        "fail_closed fail_close closed deny_on_error failure_mode_deny",
+        &[OnError],
+        "write `on_error = closed`; what is to pass then is `on_error = open`",
+    ),
     ("on_failure failure_mode error_policy on_redis_error fail_strategy", &[OnError], ""),
     (
         "fallback on_refused on_reject on_rejected reject rejected handler on_exceeded \
@@ -153,7 +192,8 @@ const ARGS: &[Word<&[Arg]>] = &[
     ),
     (
         "message error_message msg reason exception status status_code http_status code \
-         error_code response throws exception_class error_class",
+         error_code http_response_code http_status_code response response_code rejected_code \
+         rate_limited_status body detail details deny_response throws raises raise_on_limit exception_class error_class",
         &[OnLimited],
         "a refusal is the function's own error, over HTTP a 429; something else is `on_limited = ..`",
     ),
@@ -164,9 +204,26 @@ const ARGS: &[Word<&[Arg]>] = &[
     ),
     (
         "timeout max_wait timeout_duration max_wait_time acquire_timeout wait_timeout \
-         max_delay blocking block max_queue_time",
+         max_delay blocking block max_queue_time queue_timeout max_queueing_time_ms",
         &[Wait],
         "",
+    ),
+    (
+        "delay nodelay no_delay queue queue_limit queue_size throttle_mode",
+        &[Wait],
+        "without `wait`, a call is refused at once; one that waits has \
+         `algo = leaky_bucket, wait = \"2s\"`",
+    ),
+    (
+        "mitigation_timeout block_duration block_for ban ban_time ban_duration penalty \
+         penalty_time cooldown cool_down lockout",
+        &[],
+        "nobody is shut out for a time: a call passes again as soon as there is room",
+    ),
+    (
+        "config configuration settings props properties options profile preset config_name",
+        &[Capacity, Refill, Limit, Window, Algo],
+        "the numbers stand here; a configuration replaces them by the rule's `name`",
     ),
     ("hash_tag slot", &[Group], ""),
     (
@@ -180,7 +237,7 @@ const ARGS: &[Word<&[Arg]>] = &[
         "`#[rate_limit]` counts calls in time and not how many run at once",
     ),
     (
-        "rules limits bandwidth bandwidths",
+        "rules limits bandwidth bandwidths limit_rules",
         &[Capacity, Refill, Limit, Window, Algo],
         "each rule is a `#[rate_limit(..)]` of its own, one below the other",
     ),

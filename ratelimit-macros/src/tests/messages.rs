@@ -13,9 +13,11 @@ const MESSAGES: &[(&str, &[(&str, &str)])] = &[
     ("foreign", crate::foreign::ALL),
     ("function", crate::function::ALL),
     ("handler", crate::handler::ALL),
+    ("milliseconds", crate::milliseconds::ALL),
     ("quantity", crate::quantity::ALL),
     ("scan", crate::scan::ALL),
     ("stack", crate::stack::ALL),
+    ("unused", crate::unused::ALL),
 ];
 
 #[test]

@@ -239,7 +239,7 @@ fn f31_divisions_that_drop_the_rest() {
         &[
             "algo = fixed_window, limit = 60 * 24, window = 24 * 60 * 60",
             "capacity = 5, refill = 120 / 60",
-            "capacity = 5, refill = phone.len() as u64 / 2",
+            "capacity = 5, refill = (phone.len() as u64 / 2).max(1)",
             "capacity = 5, refill = 5, cost = 5 - 5",
         ],
     );

@@ -1,5 +1,6 @@
 //! Tests of the attribute as a whole. Those of one station are at the end of its file.
 
+mod amounts;
 mod expand;
 mod habits;
 mod key_texts;

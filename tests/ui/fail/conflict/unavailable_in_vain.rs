@@ -1,0 +1,8 @@
+use ratelimit_kit::{RateLimitError, rate_limit};
+
+#[rate_limit(capacity = 5, refill = 1, on_error = open, on_unavailable = Ok(0))]
+fn f0(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
+fn main() {}
