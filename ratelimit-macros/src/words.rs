@@ -103,8 +103,8 @@ const ARGS: &[Word<&[Arg]>] = &[
     (
         "per",
         &[Window, Refill],
-        "a time is `window = \"1min\"`, of a bucket a part of `refill = \"1/15s\"`; what is counted \
-         apart is the `key`: `key = \"@ip\"`",
+        "did you mean `window`? of a bucket, it is a part of `refill`: `refill = \"1/15s\"`; what is \
+         counted apart is the `key`: `key = \"@ip\"`",
     ),
     (
         "window_seconds window_secs window_sec window_in_seconds window_size_seconds \
