@@ -10,7 +10,7 @@ use axum::Router;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
 use axum::routing::get;
-use ratelimit_kit::{Context, RateLimitError, RateLimitLayer, rate_limit};
+use ratelimit_kit::{RateLimitError, RateLimitLayer, RequestContext, rate_limit};
 
 /// Five messages at once and one a second for an address, over however many connections they come.
 #[rate_limit(name = "chat", key = "@ip", capacity = 5, refill = 1)]
@@ -20,7 +20,7 @@ async fn say(text: &str) -> Result<String, RateLimitError> {
 
 async fn chat(upgrade: WebSocketUpgrade) -> Response {
     // The request ends with the upgrade, and its context too: what it knows is taken along.
-    let context = Context::current();
+    let context = RequestContext::current();
     upgrade.on_upgrade(async move |socket| match context {
         Some(context) => context.scope(talk(socket)).await,
         None => talk(socket).await,

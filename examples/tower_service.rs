@@ -15,7 +15,7 @@ use hyper::server::conn::http1;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use ratelimit_kit::{Algorithm, Context, RateLimitError, RateLimitLayer, Rule, rate_limit};
+use ratelimit_kit::{Algorithm, RateLimitError, RateLimitLayer, RequestContext, Rule, rate_limit};
 use tokio::net::TcpListener;
 use tower::{Layer, ServiceExt, service_fn};
 
@@ -51,7 +51,7 @@ pub(crate) async fn serve(listener: TcpListener) -> io::Result<()> {
     let layer = RateLimitLayer::new()
         // For a demonstration: here everybody can be anybody. A service asks whoever has checked a token.
         .user(|request| request.header("x-user-id").map(str::to_owned))
-        .limit(rule, Context::ip_key);
+        .limit(rule, RequestContext::ip_key);
     let service = layer.layer(service_fn(route));
     loop {
         let (stream, peer) = listener.accept().await?;

@@ -17,34 +17,34 @@ pub use ratelimit_macros::key;
 pub use ratelimit_macros::rate_limit;
 #[doc(hidden)]
 pub use ratelimit_runtime::__private;
-#[cfg(feature = "redis")]
-#[doc(inline)]
-pub use ratelimit_runtime::Credentials;
 #[cfg(feature = "actix")]
 #[doc(inline)]
 pub use ratelimit_runtime::RateLimitMiddleware;
+#[cfg(feature = "redis")]
+#[doc(inline)]
+pub use ratelimit_runtime::RedisCredentials;
 #[cfg(feature = "testing")]
 #[doc(inline)]
 pub use ratelimit_runtime::testing;
 #[doc(inline)]
 pub use ratelimit_runtime::{
-    Algorithm, Check, Clock, ConfigError, Context, ContextBuilder, Decision, Degraded,
-    FromRateLimitError, InvalidCertificates, InvalidNumber, InvalidPasswordFile, InvalidUrl, Key,
-    KeyBuilder, KeyPart, KeyWriter, LimitEvent, LimitEventKind, Limiter, LimiterBuilder,
-    ManualClock, MaybeKeyPart, Mistake, Mode, OnError, Outcome, Rate, RateLimit, RateLimitError,
-    Refusal, Rule, Store, StoreError, Unavailable,
+    Algorithm, Check, Clock, ConfigError, Decision, Degraded, FromRateLimitError, InvalidCall,
+    InvalidCertificates, InvalidNumber, InvalidPasswordFile, InvalidUrl, KeyBuilder, KeyPart,
+    KeyWriter, LimitEvent, LimitEventKind, LimitKey, Limited, Limiter, LimiterBuilder, ManualClock,
+    MaybeKeyPart, Mode, OnError, Outcome, Rate, RateLimit, RateLimitError, RequestContext,
+    RequestContextBuilder, Rule, Store, StoreError, Unavailable,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]
 pub use ratelimit_runtime::{
-    ClientIp, ErrorBody, ErrorResponses, Fields, LayerRule, RateLimitFuture, RateLimitLayer,
-    RateLimitService, RefusalBody, RequestInfo,
+    ClientIp, ErrorBody, ErrorResponses, LayerRule, RateLimitFuture, RateLimitHeaders,
+    RateLimitLayer, RateLimitService, RequestInfo, TextBody,
 };
 
 /// The store in this process, and what a store of your own needs.
 pub mod store {
     #[doc(inline)]
-    pub use ratelimit_runtime::algo::{Answer, Instant};
-    #[doc(inline)]
-    pub use ratelimit_runtime::store::{Answers, BoxFuture, Charged, Charges, Embedded, Store};
+    pub use ratelimit_runtime::store::{
+        Answer, Answers, BoxFuture, Charged, Charges, Embedded, Store, Timestamp,
+    };
 }

@@ -19,8 +19,8 @@ use axum::body::Body;
 use axum::http::Request;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use ratelimit_kit::{
-    Algorithm, Check, Context, Limiter, Mode, OnError, Rate, RateLimitError, RateLimitLayer, Rule,
-    rate_limit,
+    Algorithm, Check, Limiter, Mode, OnError, Rate, RateLimitError, RateLimitLayer, RequestContext,
+    Rule, rate_limit,
 };
 use test_support::{Flavor, Link, Node, Reply, Server, Stub};
 use tower::ServiceExt as _;
@@ -139,19 +139,19 @@ fn calls_rules_and_limits(numbers: &mut Numbers) {
     let limiter = Limiter::builder().build().unwrap();
     let (burst, long) = (rule("burst", 2), rule("long", 5));
     let calls = numbers.sum("ratelimit_calls_total", "outcome=admitted");
-    let refused = numbers.sum("ratelimit_calls_total", "outcome=refused");
+    let refused = numbers.sum("ratelimit_calls_total", "outcome=limited");
     for _ in 0..10 {
         let _ = limiter.check_all_blocking(&[Check::new(&burst, "k"), Check::new(&long, "k")]);
     }
     numbers.is("ratelimit_calls_total{outcome=admitted}", calls + 2.0);
-    numbers.is("ratelimit_calls_total{outcome=refused}", refused + 8.0);
+    numbers.is("ratelimit_calls_total{outcome=limited}", refused + 8.0);
     for of in ["rule=burst", "rule=long"] {
         assert!((numbers.sum("ratelimit_checks_total", of) - 10.0).abs() < 0.5, "{of}");
     }
     // To look is no call.
-    let context = Context::builder().build();
+    let context = RequestContext::builder().build();
     let looked = context.clone().scope(async { limiter.peek(&Check::new(&long, "k")).await });
-    assert!(pollster::block_on(looked).unwrap().allowed());
+    assert!(pollster::block_on(looked).unwrap().is_admitted());
     numbers.is("ratelimit_calls_total{outcome=admitted}", calls + 2.0);
     assert!((numbers.sum("ratelimit_checks_total", "rule=long") - 10.0).abs() < 0.5);
 
@@ -163,8 +163,8 @@ fn calls_rules_and_limits(numbers: &mut Numbers) {
         Rule::new("impossible", Algorithm::FixedWindow { limit: 1, window: Duration::ZERO });
     assert!(limiter.check_blocking(&Check::new(&impossible, "k")).is_err());
     numbers.is("ratelimit_calls_total{outcome=invalid}", invalid + 4.0);
-    numbers.is("ratelimit_mistakes_total{kind=negative_cost}", 1.0);
-    numbers.is("ratelimit_mistakes_total{kind=config}", 3.0);
+    numbers.is("ratelimit_invalid_calls_total{kind=negative_cost}", 1.0);
+    numbers.is("ratelimit_invalid_calls_total{kind=config}", 3.0);
 
     // Limits are gauges, and those of single calls are not.
     numbers.is("ratelimit_limit{rule=burst}", 2.0);
@@ -252,7 +252,7 @@ fn a_call_is_counted_when_no_limiter_can_be_set_up() {
     };
     let mut numbers = Numbers::install();
     assert!(not_set_up().is_err());
-    numbers.is("ratelimit_mistakes_total{kind=config}", 1.0);
+    numbers.is("ratelimit_invalid_calls_total{kind=config}", 1.0);
     numbers.is("ratelimit_calls_total{outcome=invalid}", 1.0);
     link.send("counted");
 }
@@ -294,7 +294,7 @@ fn b103_no_user_data_in_metric_labels() {
     assert_eq!(few, many);
     assert!(many.len() <= 100, "{many:#?}");
 
-    let all = ["admitted", "refused", "unavailable", "invalid"];
+    let all = ["admitted", "limited", "unavailable", "invalid"];
     let sum: f64 = all
         .map(|of| numbers.sum("ratelimit_calls_total", &format!("outcome={of}")))
         .into_iter()
@@ -391,10 +391,10 @@ fn a_recorder_sees_what_limiters_do() {
     assert!(hit(&watched, "s3cret").is_ok() && hit(&watched, "s3cret").is_ok());
     assert!(hit(&one, "").is_err());
     numbers.is("ratelimit_checks_total{rule=one,outcome=admitted}", 1.0);
-    numbers.is("ratelimit_checks_total{rule=one,outcome=refused}", 1.0);
+    numbers.is("ratelimit_checks_total{rule=one,outcome=limited}", 1.0);
     numbers.is("ratelimit_checks_total{rule=watched,outcome=admitted}", 1.0);
     numbers.is("ratelimit_checks_total{rule=watched,outcome=shadowed}", 1.0);
-    numbers.is("ratelimit_mistakes_total{kind=empty_key}", 1.0);
+    numbers.is("ratelimit_invalid_calls_total{kind=empty_key}", 1.0);
     numbers.is("ratelimit_embedded_entries{}", 3.0);
     numbers.is("ratelimit_embedded_max_entries{}", 9.0);
     assert!(hit(&one, "other").is_ok());

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use ratelimit_kit::{Algorithm, Context, Rate, RateLimitError, RateLimitLayer, Rule, rate_limit};
+use ratelimit_kit::{
+    Algorithm, Rate, RateLimitError, RateLimitLayer, RequestContext, Rule, rate_limit,
+};
 use tower_governor::GovernorLayer;
 use tower_governor::governor::GovernorConfigBuilder;
 use tower_layer::Identity;
@@ -36,13 +38,13 @@ pub(super) fn all() -> Result<Vec<(&'static str, Router)>, Box<dyn Error>> {
     let of_layer = || {
         let refill = Rate::per_second(1_000_000);
         let rule = Rule::new("layer", Algorithm::TokenBucket { capacity: 1_000_000_000, refill });
-        RateLimitLayer::new().fields([]).limit(rule, Context::ip_key)
+        RateLimitLayer::new().headers([]).limit(rule, RequestContext::ip_key)
     };
     Ok(vec![
         ("bare handler", of_bare()),
         ("a layer that does nothing", of_bare().layer(Identity::new())),
         ("annotated, no layer", Router::new().route("/", get(annotated))),
-        ("annotated by `@ip`, no fields", ours(RateLimitLayer::new().fields([]))),
+        ("annotated by `@ip`, no fields", ours(RateLimitLayer::new().headers([]))),
         ("annotated by `@ip`, fields", ours(RateLimitLayer::new())),
         ("a rule of the layer, by address", of_bare().layer(of_layer())),
         ("tower_governor by address", of_bare().layer(GovernorLayer::new(plain))),

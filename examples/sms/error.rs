@@ -26,7 +26,7 @@ impl IntoResponse for ApiError {
             StatusCode::from_u16(error.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let wait = error.retry_after();
         let message = match error {
-            RateLimitError::Refused(_) => "too many requests",
+            RateLimitError::Limited(_) => "too many requests",
             RateLimitError::Unavailable(_) => "not available right now",
             _ => "this request cannot be served",
         };

@@ -19,7 +19,7 @@ use crate::key;
 use crate::krate;
 use crate::message::{Message, messages};
 use crate::quantity::{self, Known, MAX_LOG, Number, unwrapped};
-use crate::symbol::{Algo, Arg, FIELDS, MODES, ON_ERRORS, listed, meant_by};
+use crate::symbol::{Algo, Arg, HEADERS, MODES, ON_ERRORS, listed, meant_by};
 use crate::unused;
 use crate::words;
 use crate::written::{Kind, Piece, close_line, find, key_line, pieces};
@@ -78,7 +78,7 @@ pub(crate) struct Limits {
     pub(crate) krate_is_written: bool,
     pub(crate) rules: Vec<Rule>,
     pub(crate) limiter: Option<Expr>,
-    /// Compiled to a `Key`.
+    /// Compiled to a `LimitKey`.
     pub(crate) group: Option<TokenStream>,
     pub(crate) wait: Option<Number>,
     pub(crate) on_limited: Option<Expr>,
@@ -94,7 +94,7 @@ pub(crate) struct Rule {
     pub(crate) algo: Algo,
     /// In the order of [`Algo::takes`].
     pub(crate) numbers: Vec<(Arg, Number)>,
-    /// Compiled to a `Key`.
+    /// Compiled to a `LimitKey`.
     pub(crate) key: Option<TokenStream>,
     pub(crate) cost: Option<Number>,
     pub(crate) when: Option<Expr>,
@@ -102,7 +102,7 @@ pub(crate) struct Rule {
     pub(crate) mode: Option<&'static str>,
     /// A variant of the runtime's `OnError`.
     pub(crate) on_error: Option<&'static str>,
-    pub(crate) hides_fields: bool,
+    pub(crate) hides_headers: bool,
 }
 
 impl Rule {
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
             when: self.expression(Arg::When),
             mode: self.one_of(Arg::Mode, MODES),
             on_error: self.one_of(Arg::OnError, ON_ERRORS),
-            hides_fields: self.one_of(Arg::Fields, FIELDS) == Some("hidden"),
+            hides_headers: self.one_of(Arg::Headers, HEADERS) == Some("hidden"),
         };
         (self.errors.len() == before).then_some(rule)
     }

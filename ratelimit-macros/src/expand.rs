@@ -179,7 +179,7 @@ fn rule_value(krate: &Path, rule: &Rule, several: bool) -> TokenStream {
     } else {
         let path = Ident::new(PATH, Span::mixed_site());
         let suffix = if several { format!("#{}", rule.numbers_text()) } else { String::new() };
-        quote!(#rule_type::__unnamed(#path, #suffix, #algorithm))
+        quote!(#krate::__private::unnamed_rule(#path, #suffix, #algorithm))
     };
     let mode = rule.mode.map(|mode| {
         let mode = Ident::new(mode, Span::mixed_site());
@@ -190,8 +190,8 @@ fn rule_value(krate: &Path, rule: &Rule, several: bool) -> TokenStream {
         quote!(.with_on_error(#krate::OnError::#on_error))
     });
     let service = rule.service.as_ref().map(|service| quote!(.with_service(#service)));
-    let fields = rule.hides_fields.then(|| quote!(.hide_fields()));
-    quote!(#named #service #mode #on_error #fields)
+    let headers = rule.hides_headers.then(|| quote!(.hide_headers()));
+    quote!(#named #service #mode #on_error #headers)
 }
 
 fn needs_sub_windows(rule: &Rule) -> bool {
@@ -201,7 +201,7 @@ fn needs_sub_windows(rule: &Rule) -> bool {
 
 /// The statement that adds one rule to the call.
 fn rule_check(krate: &Path, call: &Ident, name: &Ident, rule: &Rule) -> TokenStream {
-    let key = rule.key.clone().unwrap_or_else(|| quote!(#krate::Key::whole_rule()));
+    let key = rule.key.clone().unwrap_or_else(|| quote!(#krate::LimitKey::whole_rule()));
     let check = quote!(#call.check(&#name, #key));
     let cost = rule.cost.as_ref().map(|cost| match cost {
         Number::Known(Known::Count(cost)) => {

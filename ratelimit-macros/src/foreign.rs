@@ -11,7 +11,7 @@ use crate::quantity::{
     quotes_missing, rate_as_count,
 };
 use crate::scan::unit;
-use crate::symbol::{Algo, Arg, FIELDS, MODES, ON_ERRORS, listed, meant_by};
+use crate::symbol::{Algo, Arg, HEADERS, MODES, ON_ERRORS, listed, meant_by};
 use crate::words;
 use crate::written::{Kind, Piece, close_line, find, key_line, line, pieces};
 
@@ -103,7 +103,7 @@ fn sign_of_a_name(arg: Arg, all: &[Piece]) -> Found {
         }
         Arg::Key | Arg::Group => key_language(&written, name, key_line(all)),
         Arg::Name | Arg::Service => text_without_quotes(name, close_line(&bare)),
-        Arg::Algo | Arg::Mode | Arg::OnError | Arg::Fields => return word(arg, &bare),
+        Arg::Algo | Arg::Mode | Arg::OnError | Arg::Headers => return word(arg, &bare),
         Arg::Decision => not_a_local(name),
         _ if after.first().is_some_and(|next| next.kind == Kind::Group) => {
             let written = written.replace(' ', "");
@@ -237,7 +237,7 @@ fn word(arg: Arg, all: &[Piece]) -> Found {
         Arg::Algo => Algo::names().collect(),
         Arg::Mode => MODES.iter().map(|(word, _)| *word).collect(),
         Arg::OnError => ON_ERRORS.iter().map(|(word, _)| *word).collect(),
-        Arg::Fields => FIELDS.iter().map(|(word, _)| *word).collect(),
+        Arg::Headers => HEADERS.iter().map(|(word, _)| *word).collect(),
         _ => return None,
     };
     let first = all.first()?;

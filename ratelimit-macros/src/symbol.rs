@@ -21,7 +21,7 @@ pub(crate) enum Arg {
     When,
     Mode,
     OnError,
-    Fields,
+    Headers,
     OnLimited,
     OnUnavailable,
     Wait,
@@ -55,7 +55,7 @@ const ARGS: &[(Arg, &str, Level)] = &[
     (Arg::When, "when", Level::Rule),
     (Arg::Mode, "mode", Level::Rule),
     (Arg::OnError, "on_error", Level::Rule),
-    (Arg::Fields, "fields", Level::Rule),
+    (Arg::Headers, "headers", Level::Rule),
     (Arg::OnLimited, "on_limited", Level::Function),
     (Arg::OnUnavailable, "on_unavailable", Level::Function),
     (Arg::Wait, "wait", Level::Function),
@@ -182,8 +182,8 @@ pub(crate) const MODES: &[(&str, &str)] =
 pub(crate) const ON_ERRORS: &[(&str, &str)] =
     &[("local", "Local"), ("open", "Open"), ("closed", "Closed")];
 
-/// The values of `fields`: whether a rule's header fields are shown.
-pub(crate) const FIELDS: &[(&str, &str)] = &[("shown", "shown"), ("hidden", "hidden")];
+/// The values of `headers`: whether rate-limit headers report a rule.
+pub(crate) const HEADERS: &[(&str, &str)] = &[("shown", "shown"), ("hidden", "hidden")];
 
 /// The candidate that is one slip of the finger away from `word`, or two in a long word.
 pub(crate) fn nearest<'a>(

@@ -5,7 +5,7 @@
 //! Without that, the message asks `did you mean ..?`.
 
 use crate::symbol::Arg::{
-    self, Algo, Capacity, Cost, Fields, Group, Key, Leak, Limit, Limiter, Mode, Name, OnError,
+    self, Algo, Capacity, Cost, Group, Headers, Key, Leak, Limit, Limiter, Mode, Name, OnError,
     OnLimited, Refill, Service, SubWindows, Wait, When, Window,
 };
 
@@ -198,9 +198,9 @@ const ARGS: &[Word<&[Arg]>] = &[
         "a refusal is the function's own error, over HTTP a 429; something else is `on_limited = ..`",
     ),
     (
-        "headers header add_headers include_headers",
-        &[Fields],
-        "did you mean `fields`? header fields are there: `fields = hidden` leaves them out",
+        "fields field header add_headers include_headers header_fields show_headers hide_headers",
+        &[Headers],
+        "did you mean `headers`? responses carry rate-limit headers: `headers = hidden` leaves them out",
     ),
     (
         "timeout max_wait timeout_duration max_wait_time acquire_timeout wait_timeout \
@@ -276,8 +276,8 @@ const ON_ERRORS: &[Word<&str>] = &[
     ("fallback in_memory memory embedded fail_local degrade", "local", ""),
 ];
 
-/// Values of `fields`.
-const FIELDS: &[Word<&str>] = &[
+/// Values of `headers`.
+const HEADERS: &[Word<&str>] = &[
     ("true on show yes all enabled", "shown", ""),
     ("false off hide no none disabled", "hidden", ""),
 ];
@@ -319,7 +319,7 @@ pub(crate) fn value(arg: Arg, word: &str) -> Option<(&'static str, &'static str)
         Algo => ALGOS,
         Mode => MODES,
         OnError => ON_ERRORS,
-        Fields => FIELDS,
+        Headers => HEADERS,
         _ => return None,
     };
     find(table, &snake_case(word)).map(|(_, meant, instead)| (*meant, *instead))
@@ -372,7 +372,7 @@ mod tests {
             (ALGOS, symbol::Algo::names().collect()),
             (MODES, symbol::MODES.iter().map(|(word, _)| *word).collect()),
             (ON_ERRORS, symbol::ON_ERRORS.iter().map(|(word, _)| *word).collect()),
-            (super::FIELDS, symbol::FIELDS.iter().map(|(word, _)| *word).collect()),
+            (super::HEADERS, symbol::HEADERS.iter().map(|(word, _)| *word).collect()),
         ];
         for (table, ours) in ours {
             for (foreign, meant, instead) in table {

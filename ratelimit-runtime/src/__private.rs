@@ -12,12 +12,39 @@ pub use std::boxed::Box;
 pub use self::call::Call;
 pub use self::number::{Count, IntoRate, IntoWindow};
 pub use self::run::Run;
-use crate::error::RateLimitError;
+use crate::algo::{Plan, Resolution};
+use crate::error::{ConfigError, RateLimitError};
 pub use crate::key::{KeyBuilder, functions as key};
 use crate::limiter::Limiter;
 use crate::reject::FromRateLimitError;
 pub use crate::reject::OrLimited;
+use crate::rule::{Algorithm, Check, Rule};
 pub use crate::rule::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
+
+/// The arithmetic, for the tests of this repository.
+pub mod algo {
+    pub use crate::algo::*;
+}
+
+/// A rule that is named after the function it stands on.
+#[track_caller]
+pub const fn unnamed_rule(
+    path: fn() -> &'static str,
+    suffix: &'static str,
+    algorithm: Algorithm,
+) -> Rule {
+    Rule::unnamed(path, suffix, algorithm)
+}
+
+/// The numbers of a check, compiled, for the tests of this repository.
+pub fn plan(check: &Check<'_>, resolution: Resolution) -> Result<Plan, ConfigError> {
+    check.plan(resolution)
+}
+
+/// The secret of a limiter, for the tests of this repository.
+pub fn key_secret(limiter: &Limiter) -> Option<&[u8]> {
+    limiter.key_secret()
+}
 
 /// The secret for `hash(..)` in a `key!`: that of the limiter which annotated functions use.
 pub fn secret() -> Option<Vec<u8>> {

@@ -34,7 +34,7 @@ pub enum Degraded {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     rule: RuleName,
-    allowed: bool,
+    admitted: bool,
     limit: u64,
     remaining: u64,
     retry_after: Option<Duration>,
@@ -50,8 +50,8 @@ impl Outcome {
     }
 
     /// Whether this rule alone lets the call pass.
-    pub const fn allowed(&self) -> bool {
-        self.allowed
+    pub const fn is_admitted(&self) -> bool {
+        self.admitted
     }
 
     /// The capacity or limit in force.
@@ -64,7 +64,7 @@ impl Outcome {
         self.remaining
     }
 
-    /// Zero if allowed; else how long to wait before the same call is admitted if nothing else
+    /// Zero if admitted; else how long to wait before the same call is admitted if nothing else
     /// happens, in whole milliseconds. `None`: no wait will do.
     pub const fn retry_after(&self) -> Option<Duration> {
         self.retry_after
@@ -89,7 +89,7 @@ impl Outcome {
     fn new(check: &Check<'_>, answer: Answer) -> Self {
         Self {
             rule: check.rule().shared_name().clone(),
-            allowed: answer.allowed,
+            admitted: answer.admitted,
             limit: answer.limit,
             remaining: answer.remaining,
             retry_after: answer.retry_after_ms.map(Duration::from_millis),
@@ -103,7 +103,7 @@ impl Outcome {
 /// Whether answers let the call go on: no enforced rule refuses it.
 #[inline]
 pub(crate) fn admits(checks: &[Check<'_>], answers: &Answers) -> bool {
-    checks.iter().zip(answers).all(|(check, answer)| answer.allowed || check.is_shadow())
+    checks.iter().zip(answers).all(|(check, answer)| answer.admitted || check.is_shadow())
 }
 
 /// How long to wait before the work: the longest delay of the enforced leaky buckets.
@@ -132,8 +132,8 @@ impl Decision {
     }
 
     /// Whether the call may go on: no enforced rule refuses it.
-    pub fn allowed(&self) -> bool {
-        self.outcomes.iter().all(|outcome| outcome.allowed || outcome.is_shadow)
+    pub fn is_admitted(&self) -> bool {
+        self.outcomes.iter().all(|outcome| outcome.admitted || outcome.is_shadow)
     }
 
     /// What each rule says, in the order of the checks. Empty when nobody was asked.

@@ -23,14 +23,14 @@ pub use self::redis::{InvalidCertificates, InvalidPasswordFile, InvalidUrl};
 pub enum RateLimitError {
     /// The budget is used up. Over HTTP: 429.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Limited(#[from] Limited),
     /// No store answered, and the rule is closed then. Over HTTP: 503.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     /// The call or the configuration is wrong. Over HTTP: 400 or 500, see
-    /// [`Mistake::is_callers`].
+    /// [`InvalidCall::is_client_error`].
     #[error(transparent)]
-    Mistake(#[from] Mistake),
+    Invalid(#[from] InvalidCall),
 }
 
 impl RateLimitError {
@@ -38,29 +38,29 @@ impl RateLimitError {
     /// waiting does not help, or when it is not known.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Refused(refusal) => refusal.retry_after(),
-            Self::Unavailable(_) | Self::Mistake(_) => None,
+            Self::Limited(refusal) => refusal.retry_after(),
+            Self::Unavailable(_) | Self::Invalid(_) => None,
         }
     }
 
     /// The HTTP status that says this: 429, 503, 400 or 500.
     pub fn http_status(&self) -> u16 {
         match self {
-            Self::Refused(_) => 429,
+            Self::Limited(_) => 429,
             Self::Unavailable(_) => 503,
-            Self::Mistake(mistake) if mistake.is_callers() => 400,
-            Self::Mistake(_) => 500,
+            Self::Invalid(mistake) if mistake.is_client_error() => 400,
+            Self::Invalid(_) => 500,
         }
     }
 }
 
 /// A budget that is used up: the decision, and the outcome that decides how long to wait.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct Limited {
     decision: Box<Decision>,
 }
 
-impl Refusal {
+impl Limited {
     pub(crate) fn new(decision: Decision) -> Self {
         Self { decision: Box::new(decision) }
     }
@@ -72,7 +72,8 @@ impl Refusal {
 
     /// The outcome of the rule that refused; of several, the one with the longest wait.
     pub fn outcome(&self) -> Option<&Outcome> {
-        let refused = self.decision.outcomes().iter().filter(|o| !o.allowed() && !o.is_shadow());
+        let refused =
+            self.decision.outcomes().iter().filter(|o| !o.is_admitted() && !o.is_shadow());
         // No wait will do when there is no time to retry, so that is the longest.
         refused.max_by_key(|o| (o.retry_after().is_none(), o.retry_after()))
     }
@@ -99,7 +100,7 @@ impl Refusal {
     }
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for Limited {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let rule = self.rule();
         match self.retry_after() {
@@ -109,7 +110,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for Limited {}
 
 /// No store answered, and a rule of the call is [`closed`](crate::OnError::Closed) then.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -135,7 +136,7 @@ impl Unavailable {
 /// A call or a configuration that is wrong. Waiting does not help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Mistake {
+pub enum InvalidCall {
     /// The key, or a value in it, is empty: all such calls would share one budget. Give the value
     /// a default: `user ?: 'anonymous'`.
     #[error("the key of rate limit `{rule}` has an empty value")]
@@ -162,7 +163,7 @@ pub enum Mistake {
         cost: i64,
     },
     /// The key uses something of a request, like `@path`, and there is no request's
-    /// [`Context`](crate::Context): a layer or middleware of the framework makes it. It ends with the request:
+    /// [`RequestContext`](crate::RequestContext): a layer or middleware of the framework makes it. It ends with the request:
     /// work that goes on, such as the messages of a connection, takes it along.
     #[error(
         "the key of rate limit `{rule}` needs the context of a request: is a layer around what is called? Spawned \
@@ -173,7 +174,7 @@ pub enum Mistake {
         /// The rule's name.
         rule: String,
     },
-    /// The key uses the client's address, `@ip`, and the request's [`Context`](crate::Context) has none: the
+    /// The key uses the client's address, `@ip`, and the request's [`RequestContext`](crate::RequestContext) has none: the
     /// layer does not know the peer.
     #[error(
         "the key of rate limit `{rule}` needs the client's address, and the layer does not know the peer: serve \
@@ -204,7 +205,7 @@ pub enum Mistake {
     Config(#[from] ConfigError),
 }
 
-impl Mistake {
+impl InvalidCall {
     /// The name of the rule, where it is known.
     pub(crate) fn rule(&self) -> Option<&str> {
         match self {
@@ -256,7 +257,7 @@ impl Mistake {
     }
 
     /// Whether the caller of the function is to blame (400), and not who configured it (500).
-    pub fn is_callers(&self) -> bool {
+    pub fn is_client_error(&self) -> bool {
         matches!(
             self,
             Self::EmptyKey { .. }

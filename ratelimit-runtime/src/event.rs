@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::decision::Degraded;
-use crate::key::Key;
+use crate::key::LimitKey;
 
 /// A call that a rule did not simply admit, for a hook:
 /// [`LimiterBuilder::on_event`](crate::LimiterBuilder::on_event). Each rule of a call that has
@@ -15,9 +15,9 @@ pub struct LimitEvent<'a> {
     pub kind: LimitEventKind,
     /// The rule's name.
     pub rule: &'a str,
-    /// The key, [as it is stored](Key::as_str): escaped, shortened if it is long, and of `hash(..)`
+    /// The key, [as it is stored](LimitKey::as_str): escaped, shortened if it is long, and of `hash(..)`
     /// the hash. It may name a person. `Debug` shows its length only.
-    pub key: &'a Key,
+    pub key: &'a LimitKey,
     /// The capacity or limit in force.
     pub limit: u64,
     /// How many permits the call would have taken.
@@ -36,14 +36,14 @@ pub struct LimitEvent<'a> {
 #[non_exhaustive]
 pub enum LimitEventKind {
     /// The rule refused it.
-    Refused,
+    Limited,
     /// The rule is in [shadow mode](crate::Mode::Shadow), and would have refused it.
     Shadowed,
     /// No store answered, and [`open`](crate::OnError::Open) let it pass.
     Open,
     /// No store answered, and the rule is [`closed`](crate::OnError::Closed) then.
     Unavailable,
-    /// The call itself is wrong, and [its caller](crate::Mistake::is_callers) is to blame: an empty
+    /// The call itself is wrong, and [its caller](crate::InvalidCall::is_client_error) is to blame: an empty
     /// key, a cost that is negative or too large.
     Invalid,
 }

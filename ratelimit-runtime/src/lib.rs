@@ -1,7 +1,7 @@
 //! The runtime of `ratelimit-kit`: what annotated functions call, and what can be used without the
 //! attribute. Add `ratelimit-kit` to a project, not this crate.
 //!
-//! The arrows run one way. [`algo`] is arithmetic and knows no store, clock or runtime; a [`Store`]
+//! The arrows run one way. `algo` is arithmetic and knows no store, clock or runtime; a [`Store`]
 //! decides lists of [`Check`]s and knows no policy; the [`Limiter`] joins them.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -14,7 +14,7 @@ compile_error!(
 );
 
 mod address;
-pub mod algo;
+mod algo;
 mod clock;
 mod context;
 mod decision;
@@ -41,25 +41,25 @@ mod web;
 pub mod __private;
 
 pub use clock::{Clock, ManualClock};
-pub use context::{Context, ContextBuilder};
+pub use context::{RequestContext, RequestContextBuilder};
 pub use decision::{Decision, Degraded, Outcome};
 pub use error::{
-    ConfigError, InvalidCertificates, InvalidNumber, InvalidPasswordFile, InvalidUrl, Mistake,
-    RateLimitError, Refusal, StoreError, Unavailable,
+    ConfigError, InvalidCall, InvalidCertificates, InvalidNumber, InvalidPasswordFile, InvalidUrl,
+    Limited, RateLimitError, StoreError, Unavailable,
 };
 pub use event::{LimitEvent, LimitEventKind};
 #[cfg(feature = "actix")]
 pub use frameworks::RateLimitMiddleware;
 #[cfg(feature = "tower")]
-pub use frameworks::{RateLimitFuture, RateLimitService, RefusalBody};
-pub use key::{Key, KeyBuilder, KeyPart, KeyWriter, MaybeKeyPart};
+pub use frameworks::{RateLimitFuture, RateLimitService, TextBody};
+pub use key::{KeyBuilder, KeyPart, KeyWriter, LimitKey, MaybeKeyPart};
 pub use limiter::{Limiter, LimiterBuilder, RateLimit};
 pub use reject::FromRateLimitError;
 pub use rule::{Algorithm, Check, Mode, OnError, Rate, Rule};
 pub use store::Store;
 #[cfg(feature = "redis")]
-pub use store::redis::Credentials;
+pub use store::redis::RedisCredentials;
 #[cfg(feature = "tower")]
 pub use web::{
-    ClientIp, ErrorBody, ErrorResponses, Fields, LayerRule, RateLimitLayer, RequestInfo,
+    ClientIp, ErrorBody, ErrorResponses, LayerRule, RateLimitHeaders, RateLimitLayer, RequestInfo,
 };

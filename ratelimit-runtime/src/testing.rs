@@ -31,7 +31,7 @@ use std::error::Error;
 use std::fmt::Debug;
 
 use crate::clock::{Clock, ManualClock};
-use crate::error::{RateLimitError, Refusal};
+use crate::error::{Limited, RateLimitError};
 use crate::limiter::Limiter;
 use crate::rule::Mode;
 
@@ -77,14 +77,14 @@ pub(crate) fn current() -> Option<Limiter> {
 /// If the function ran, or failed for another reason.
 #[track_caller]
 #[expect(clippy::panic, reason = "it is an assertion")]
-pub fn assert_limited<T: Debug, E: Error + 'static>(result: Result<T, E>) -> Refusal {
+pub fn assert_limited<T: Debug, E: Error + 'static>(result: Result<T, E>) -> Limited {
     let error = match result {
         Ok(value) => panic!("expected a refusal, but the call was admitted: {value:?}"),
         Err(error) => error,
     };
     let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(error) = cause {
-        if let Some(RateLimitError::Refused(refusal)) = error.downcast_ref() {
+        if let Some(RateLimitError::Limited(refusal)) = error.downcast_ref() {
             return refusal.clone();
         }
         cause = error.source();

@@ -8,9 +8,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
-use ratelimit_runtime::algo::{
-    Answer, Arithmetic, FixedWindow, Flow, Instant, LeakyBucket, Resolution, SlidingCounter,
-    SlidingLog, TokenBucket, hit,
+use ratelimit_runtime::__private::algo::{
+    Answer, Arithmetic, FixedWindow, Flow, LeakyBucket, Resolution, SlidingCounter, SlidingLog,
+    Timestamp, TokenBucket, hit,
 };
 
 const RESOLUTION: Resolution = Resolution::Micros;
@@ -30,7 +30,7 @@ impl<A: Arithmetic> Cell<A> {
         Self { algorithm, state: None }
     }
 
-    fn hit(&mut self, now: Instant, cost: u64) -> Answer {
+    fn hit(&mut self, now: Timestamp, cost: u64) -> Answer {
         hit(&self.algorithm, &mut self.state, now, cost)
     }
 }
@@ -122,7 +122,7 @@ const SEE_PEEKS: TestCaseResult = Ok(());
 fn after_each<A: Arithmetic>(
     algorithm: A,
     calls: &[Call],
-    mut look: impl FnMut(&Cell<A>, Instant, u64, Answer) -> TestCaseResult,
+    mut look: impl FnMut(&Cell<A>, Timestamp, u64, Answer) -> TestCaseResult,
 ) -> TestCaseResult {
     let (mut cell, mut now) = (Cell::new(algorithm), START);
     for call in calls {
@@ -140,12 +140,12 @@ fn waits_are_exact<A: Arithmetic<State: Clone> + Clone>(
 ) -> TestCaseResult {
     after_each(algorithm, calls, |cell, now, cost, answer| {
         match answer.retry_after_ms {
-            Some(0) => prop_assert!(answer.allowed),
+            Some(0) => prop_assert!(answer.admitted),
             None => prop_assert!(cost > answer.limit),
             Some(ms) => {
                 let ms = i64::try_from(ms).unwrap();
-                prop_assert!(cell.clone().hit(now + ms * MS, cost).allowed);
-                prop_assert!(!cell.clone().hit(now + (ms - 1) * MS, cost).allowed);
+                prop_assert!(cell.clone().hit(now + ms * MS, cost).admitted);
+                prop_assert!(!cell.clone().hit(now + (ms - 1) * MS, cost).admitted);
             }
         }
         Ok(())
@@ -160,8 +160,8 @@ fn what_remains_is_there<A: Arithmetic<State: Clone> + Clone>(
 ) -> TestCaseResult {
     after_each(algorithm, calls, |cell, now, _, answer| {
         prop_assert!(answer.remaining <= answer.limit);
-        prop_assert!(cell.clone().hit(now, answer.remaining).allowed);
-        prop_assert!(!cell.clone().hit(now, answer.remaining + 1).allowed);
+        prop_assert!(cell.clone().hit(now, answer.remaining).admitted);
+        prop_assert!(!cell.clone().hit(now, answer.remaining + 1).admitted);
         Ok(())
     })
 }
@@ -203,7 +203,7 @@ fn peeks_and_refusals_are_free<A: Arithmetic + Clone>(
         let answer = with.hit(now, call.cost);
         with.hit(now, 0);
         with.hit(now, answer.remaining + 1);
-        if answer.allowed && call.cost > 0 {
+        if answer.admitted && call.cost > 0 {
             prop_assert_eq!(without.hit(now, call.cost), answer);
         }
     }
@@ -237,7 +237,7 @@ fn admitted<A: Arithmetic>(algorithm: A, calls: &[Call]) -> Vec<(i64, u64)> {
     let mut admitted = Vec::new();
     for call in calls {
         now += call.step_us;
-        if cell.hit(now, call.cost).allowed {
+        if cell.hit(now, call.cost).admitted {
             admitted.push((now, call.cost));
         }
     }
@@ -304,13 +304,13 @@ proptest! {
         let raised = Flow::new(flow.capacity + more, flow.gain * faster, flow.unit, RESOLUTION);
         after_each(TokenBucket(flow), &calls, |cell, now, _, answer| {
             let mut cell = Cell { algorithm: TokenBucket(raised), state: cell.state };
-            prop_assert!(cell.hit(now, answer.remaining).allowed);
+            prop_assert!(cell.hit(now, answer.remaining).admitted);
             Ok(())
         })?;
         after_each(LeakyBucket { flow, longest: None }, &calls, |cell, now, _, answer| {
             let algorithm = LeakyBucket { flow: raised, longest: None };
             let mut cell = Cell { algorithm, state: cell.state };
-            prop_assert!(cell.hit(now, answer.remaining).allowed);
+            prop_assert!(cell.hit(now, answer.remaining).admitted);
             Ok(())
         })?;
     }

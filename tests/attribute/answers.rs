@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use ratelimit_kit::{FromRateLimitError, Mistake, RateLimitError, rate_limit};
+use ratelimit_kit::{FromRateLimitError, InvalidCall, RateLimitError, rate_limit};
 
 use crate::support::{Error, LIMITER, now, refused};
 
@@ -40,7 +40,7 @@ fn a_result_an_option_and_a_type_of_ones_own() {
     }
 
     assert_eq!(result().unwrap(), 1);
-    assert!(matches!(result(), Err(RateLimitError::Refused(_))));
+    assert!(matches!(result(), Err(RateLimitError::Limited(_))));
     assert_eq!((option(), option()), (Some(1), None));
     assert_eq!(own(), Reply::Done);
     assert_eq!(own(), Reply::Later("rate limit `own` exceeded, retry in 1s".to_owned()));
@@ -146,7 +146,7 @@ mod b116_forms {
     }
 
     #[rate_limit(key = "id", capacity = 1, refill = 1, limiter = LIMITER, on_limited = |error: RateLimitError| match error {
-        RateLimitError::Refused(refusal) => refusal.limit(),
+        RateLimitError::Limited(refusal) => refusal.limit(),
         _ => 0,
     })]
     fn typed_closure(id: u64) -> u64 {
@@ -210,7 +210,7 @@ mod b116_forms {
 
 #[test]
 fn on_limited_answers_mistakes_too() {
-    #[rate_limit(key = "id", capacity = 1, refill = 1, limiter = LIMITER, on_limited = |error| matches!(error, RateLimitError::Mistake(Mistake::EmptyKey { .. })))]
+    #[rate_limit(key = "id", capacity = 1, refill = 1, limiter = LIMITER, on_limited = |error| matches!(error, RateLimitError::Invalid(InvalidCall::EmptyKey { .. })))]
     fn empty(id: &str) -> bool {
         id.is_empty()
     }
@@ -227,8 +227,8 @@ fn a_hash_without_a_secret_is_no_empty_key() {
     }
     for id in ["a", ""] {
         let error = hashed(id).unwrap_err();
-        let Error::Limited(RateLimitError::Mistake(mistake)) = &error else { panic!("{error:?}") };
-        assert!(matches!(mistake, Mistake::NoSecret { .. }), "{mistake}");
+        let Error::Limited(RateLimitError::Invalid(mistake)) = &error else { panic!("{error:?}") };
+        assert!(matches!(mistake, InvalidCall::NoSecret { .. }), "{mistake}");
     }
 }
 
@@ -366,7 +366,7 @@ mod watching {
         assert!(costs(5).is_ok());
         assert!(context("a").is_ok());
         // The other rule decides as if it were alone.
-        assert!(matches!(context("a"), Err(RateLimitError::Refused(_))));
-        assert!(matches!(context(""), Err(RateLimitError::Mistake(_))));
+        assert!(matches!(context("a"), Err(RateLimitError::Limited(_))));
+        assert!(matches!(context(""), Err(RateLimitError::Invalid(_))));
     }
 }

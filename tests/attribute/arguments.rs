@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratelimit_kit::{Mistake, Rate, RateLimitError, rate_limit};
+use ratelimit_kit::{InvalidCall, Rate, RateLimitError, rate_limit};
 
 use crate::support::{Error, LIMITER, limiter, refused};
 
@@ -95,14 +95,15 @@ fn costs() {
     assert!(refused(expression(&[0; 6])));
     assert_eq!(expression(&[0; 4]).unwrap(), 4);
     let mistake = |result| match result {
-        Err(Error::Limited(RateLimitError::Mistake(mistake))) => mistake,
+        Err(Error::Limited(RateLimitError::Invalid(mistake))) => mistake,
         other => panic!("{other:?}"),
     };
     assert_eq!(
         mistake(signed(-1).map(drop)),
-        Mistake::NegativeCost { rule: "signed".into(), cost: -1 }
+        InvalidCall::NegativeCost { rule: "signed".into(), cost: -1 }
     );
-    let too_much = Mistake::CostExceedsCapacity { rule: "huge".into(), cost: u64::MAX, limit: 10 };
+    let too_much =
+        InvalidCall::CostExceedsCapacity { rule: "huge".into(), cost: u64::MAX, limit: 10 };
     assert_eq!(mistake(huge(u128::MAX).map(drop)), too_much);
 }
 
@@ -154,7 +155,7 @@ fn a_negative_number_is_a_mistake_and_no_refusal() {
     fn f(burst: i32) -> Result<i32, Error> {
         Ok(burst)
     }
-    assert!(matches!(f(-1), Err(Error::Limited(RateLimitError::Mistake(Mistake::Config(_))))));
+    assert!(matches!(f(-1), Err(Error::Limited(RateLimitError::Invalid(InvalidCall::Config(_))))));
 }
 
 #[test]

@@ -1,17 +1,17 @@
 //! Several rules on one function are one check.
 
-use ratelimit_kit::{RateLimitError, Refusal, rate_limit};
+use ratelimit_kit::{Limited, RateLimitError, rate_limit};
 
 use crate::support::{Error, LIMITER, now};
 
-fn refusal(result: Result<(), Error>) -> Refusal {
+fn refusal(result: Result<(), Error>) -> Limited {
     match result {
-        Err(Error::Limited(RateLimitError::Refused(refusal))) => refusal,
+        Err(Error::Limited(RateLimitError::Limited(refusal))) => refusal,
         other => panic!("not a refusal: {other:?}"),
     }
 }
 
-fn remaining(refusal: &Refusal) -> Vec<u64> {
+fn remaining(refusal: &Limited) -> Vec<u64> {
     refusal.decision().outcomes().iter().map(|outcome| outcome.remaining()).collect()
 }
 

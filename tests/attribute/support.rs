@@ -41,13 +41,13 @@ impl Error {
     /// The rule that refused.
     pub(crate) fn refused_by(&self) -> String {
         match self {
-            Self::Limited(RateLimitError::Refused(refusal)) => refusal.rule().to_owned(),
+            Self::Limited(RateLimitError::Limited(refusal)) => refusal.rule().to_owned(),
             other => panic!("not a refusal: {other:?}"),
         }
     }
 
     pub(crate) fn is_refusal(&self) -> bool {
-        matches!(self, Self::Limited(RateLimitError::Refused(_)))
+        matches!(self, Self::Limited(RateLimitError::Limited(_)))
     }
 }
 

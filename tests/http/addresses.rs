@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use ratelimit_kit::{Algorithm, ClientIp, Context, RateLimitLayer, Rule};
+use ratelimit_kit::{Algorithm, ClientIp, RateLimitLayer, RequestContext, Rule};
 
 use crate::client::get;
 use crate::limiter;
@@ -56,7 +56,7 @@ fn b077_ports_brackets_and_quotes() {
         }
         assert_eq!(get("/ip").to(address).status, 200, "{framework}: the peer's own");
     });
-    everywhere(&from_peer("10.0.0.5", behind_ten().forwarded()), |framework, address| {
+    everywhere(&from_peer("10.0.0.5", behind_ten().with_forwarded()), |framework, address| {
         let values = [
             r#"for="[2001:db8:5::2]:80";proto=https"#,
             r#"For="[2001:db8:5::2]""#,
@@ -130,7 +130,7 @@ fn a_wider_network_has_a_budget_of_its_own() {
         let layer = RateLimitLayer::new()
             .limiter(limiter())
             .client_ip(ClientIp::behind(["127.0.0.1"]).unwrap())
-            .limit(rule("address-of-client", 2), Context::ip_key)
+            .limit(rule("address-of-client", 2), RequestContext::ip_key)
             .limit(rule("address-of-site", 5), |context| context.ip_network_key(24, 48));
         Site::new(limiter(), layer)
     };

@@ -13,7 +13,7 @@ use axum::response::Response;
 use axum::response::sse::{Event, Sse};
 use axum::routing::get as route;
 use futures_util::{Stream, StreamExt as _, stream};
-use ratelimit_kit::{Context, Limiter, RateLimitError, RateLimitLayer, rate_limit};
+use ratelimit_kit::{Limiter, RateLimitError, RateLimitLayer, RequestContext, rate_limit};
 use test_support::{Link, Log, Node};
 use tonic::body::Body;
 use tonic::codegen::http::uri::PathAndQuery;
@@ -59,7 +59,7 @@ async fn talk(mut socket: WebSocket, limiter: Limiter) {
 
 /// The documented way: the context is taken before the upgrade, with which the request ends.
 async fn kept(State(limiter): State<Limiter>, upgrade: WebSocketUpgrade) -> Response {
-    let context = Context::current();
+    let context = RequestContext::current();
     upgrade.on_upgrade(async move |socket| match context {
         Some(context) => context.scope(talk(socket, limiter)).await,
         None => talk(socket, limiter).await,
@@ -73,7 +73,7 @@ async fn lost(State(limiter): State<Limiter>, upgrade: WebSocketUpgrade) -> Resp
 async fn events(
     State(limiter): State<Limiter>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let context = Context::current();
+    let context = RequestContext::current();
     let five = stream::iter(0..5).then(move |_| {
         let (context, limiter) = (context.clone(), limiter.clone());
         async move {
@@ -173,7 +173,7 @@ fn b137_without_the_context_a_line_says_where_to_read() {
     assert!(lines.len() <= 1, "{lines:?}");
     let guide = include_str!("../../docs/http.md");
     assert!(guide.contains("\n## Messages of a connection\n"), "the section that the error names");
-    let error = ratelimit_kit::Mistake::NoContext { rule: "r".to_owned() }.to_string();
+    let error = ratelimit_kit::InvalidCall::NoContext { rule: "r".to_owned() }.to_string();
     assert!(error.contains("\"Messages of a connection\" in docs/http.md"), "{error}");
     assert!(lines.iter().all(|line| line.contains(&error.replace("`r`", "`b137-ip`"))));
 }
@@ -194,7 +194,7 @@ async fn b137_work_that_blocks() {
         Ok(())
     }
     let limiter = limiter();
-    let context = Context::builder().ip([203, 0, 113, 1].into()).build();
+    let context = RequestContext::builder().ip([203, 0, 113, 1].into()).build();
     let mut statuses = Vec::new();
     for _ in 0..5 {
         let (context, limiter) = (context.clone(), limiter.clone());
@@ -265,7 +265,7 @@ impl Service<http::Request<Body>> for Talk {
                 let limiter = limiter.clone();
                 async move {
                     // Before the stream is read: then the call has been answered, and its context is gone.
-                    let context = Context::current().unwrap();
+                    let context = RequestContext::current().unwrap();
                     let answers = request.into_inner().then(move |text| {
                         let (context, limiter) = (context.clone(), limiter.clone());
                         context.scope(async move {

@@ -9,8 +9,8 @@ use axum::http::HeaderValue;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use ratelimit_kit::{
-    Algorithm, ClientIp, Context, Key, Rate, RateLimitError, RateLimitLayer, RequestInfo, Rule,
-    rate_limit,
+    Algorithm, ClientIp, LimitKey, Rate, RateLimitError, RateLimitLayer, RequestContext,
+    RequestInfo, Rule, rate_limit,
 };
 use test_support::Log;
 use tower::ServiceExt;
@@ -175,7 +175,8 @@ fn without_the_peer_only_its_address_is_missing() {
 /// What axum has for tests.
 #[tokio::test]
 async fn a_peer_that_is_a_mock() {
-    let ip = || axum::routing::get(async || format!("{:?}", Context::current().unwrap().ip()));
+    let ip =
+        || axum::routing::get(async || format!("{:?}", RequestContext::current().unwrap().ip()));
     let mock = MockConnectInfo(SocketAddr::from(([192, 0, 2, 1], 4711)));
     let app = Router::new().route("/", ip()).layer(RateLimitLayer::new()).layer(mock);
     let request = axum::http::Request::get("/").body(axum::body::Body::empty()).unwrap();
@@ -221,7 +222,7 @@ fn spawned_work_takes_the_context_along() {
 fn paths_are_whole_inside_of_routers() {
     let path = || {
         axum::routing::get(async || {
-            Context::current().and_then(|context| context.path().map(str::to_owned)).unwrap()
+            RequestContext::current().and_then(|context| context.path().map(str::to_owned)).unwrap()
         })
     };
     let inner = || Router::new().route("/c", path()).layer(RateLimitLayer::new());
@@ -236,7 +237,7 @@ fn paths_are_whole_inside_of_routers() {
 fn a_request_within_a_request_is_another_one() {
     let seen = || {
         axum::routing::get(async || {
-            let context = Context::current().unwrap();
+            let context = RequestContext::current().unwrap();
             let path = context.path().unwrap().to_owned();
             format!("{path} {:?} {:?}", context.user(), context.header("x-n"))
         })
@@ -248,7 +249,7 @@ fn a_request_within_a_request_is_another_one() {
         let request = axum::http::Request::get("/b").header("x-n", "2");
         let response = ask.oneshot(request.body(axum::body::Body::empty()).unwrap()).await.unwrap();
         let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
-        let context = Context::current().unwrap();
+        let context = RequestContext::current().unwrap();
         let own = format!("{} {:?}", context.path().unwrap(), context.user());
         format!("{own}, {}", String::from_utf8(body.to_vec()).unwrap())
     };
@@ -266,8 +267,8 @@ async fn headers_are_as_they_come_to_the_inner_layer() {
         request.headers_mut().insert("x-tier", HeaderValue::from_static("free"));
         next.run(request).await
     }
-    let tier = |context: &Context| {
-        Key::from(
+    let tier = |context: &RequestContext| {
+        LimitKey::from(
             String::from_utf8_lossy(context.header("x-tier").unwrap_or_default()).into_owned(),
         )
     };

@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, Method, header};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get};
-use ratelimit_kit::{Algorithm, Context, RateLimitLayer, Rule};
+use ratelimit_kit::{Algorithm, RateLimitLayer, RequestContext, Rule};
 use tower_http::cors::{Any, CorsLayer};
 
 use crate::client::{self, Answer, Ask, ask};
@@ -31,7 +31,7 @@ fn cors() -> CorsLayer {
 fn two_a_minute() -> RateLimitLayer {
     let window = Duration::from_mins(1);
     let rule = Rule::new("cors", Algorithm::FixedWindow { limit: 2, window });
-    RateLimitLayer::new().limiter(limiter()).limit(rule, Context::ip_key)
+    RateLimitLayer::new().limiter(limiter()).limit(rule, RequestContext::ip_key)
 }
 
 fn page() -> MethodRouter {

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use ratelimit_kit::{Algorithm, Context, Key, LayerRule, Limiter, Mode, RateLimitLayer, Rule};
+use ratelimit_kit::{
+    Algorithm, LayerRule, LimitKey, Limiter, Mode, RateLimitLayer, RequestContext, Rule,
+};
 
 use crate::client::{ask, get};
 use crate::limiter;
@@ -26,7 +28,7 @@ fn exempt(address: SocketAddr, path: &str) -> bool {
 fn b143_probes() {
     let layer = |limiter: Limiter| {
         let layer = RateLimitLayer::new().limiter(limiter);
-        layer.limit(five("b143"), Context::ip_key).skip_paths(["/health"])
+        layer.limit(five("b143"), RequestContext::ip_key).skip_paths(["/health"])
     };
     Site::everywhere(
         || Site::new(limiter(), layer(limiter())),
@@ -58,7 +60,7 @@ fn b143_probes() {
 #[test]
 fn f34_by_what_is_known_of_the_request() {
     let layer = || {
-        let nobody = |_: &Context| Key::from("");
+        let nobody = |_: &RequestContext| LimitKey::from("");
         RateLimitLayer::new()
             .limiter(limiter())
             .limit(five("f34"), nobody)
@@ -86,8 +88,8 @@ fn f34_one_rule_of_several() {
         let reads = LayerRule::from(five("f34-some")).skip(|of| of.path() == Some("/free"));
         RateLimitLayer::new()
             .limiter(limiter())
-            .limit(Rule::named("f34-all", all), Context::ip_key)
-            .limit(reads, Context::ip_key)
+            .limit(Rule::named("f34-all", all), RequestContext::ip_key)
+            .limit(reads, RequestContext::ip_key)
     };
     Site::everywhere(
         || Site::new(limiter(), layer()),

@@ -9,8 +9,8 @@ use axum::http::{Request, Response};
 use pollster::block_on;
 use proptest::prelude::*;
 use ratelimit_kit::{
-    Algorithm, Check, Clock, Context, Fields, Limiter, ManualClock, Rate, RateLimitError,
-    RateLimitLayer, Rule,
+    Algorithm, Check, Clock, Limiter, ManualClock, Rate, RateLimitError, RateLimitHeaders,
+    RateLimitLayer, RequestContext, Rule,
 };
 use tower::{Layer, ServiceExt, service_fn};
 
@@ -64,7 +64,7 @@ fn b083_retry_after_is_rounded_up_and_never_zero() {
 }
 
 /// The key that the annotation of `/ten` makes.
-fn open_key() -> ratelimit_kit::Key {
+fn open_key() -> ratelimit_kit::LimitKey {
     ratelimit_kit::KeyBuilder::new().text("ten").finish()
 }
 
@@ -112,11 +112,11 @@ fn b085_the_rule_that_refuses_is_the_one_described() {
 
 #[test]
 fn older_fields_describe_the_rule_that_stops_first() {
-    let site = |fields: &[Fields]| {
-        let layer = layer().fields(fields.to_vec());
+    let site = |fields: &[RateLimitHeaders]| {
+        let layer = layer().headers(fields.to_vec());
         move || Site::new(limiter(), layer.clone())
     };
-    Site::everywhere(site(&[Fields::Draft6]), |framework, address| {
+    Site::everywhere(site(&[RateLimitHeaders::Draft6]), |framework, address| {
         let answers: Vec<Answer> = (0..6).map(|_| get("/year").to(address)).collect();
         for (answer, left) in answers.iter().zip(["4", "3", "2", "1", "0", "0"]) {
             assert_eq!(answer.header("ratelimit-limit"), "5", "{framework}");
@@ -128,7 +128,7 @@ fn older_fields_describe_the_rule_that_stops_first() {
         let hour: Vec<Answer> = (0..6).map(|_| get("/hour").to(address)).collect();
         assert_eq!(hour[5].header("ratelimit-reset"), "3600", "{framework}");
     });
-    Site::everywhere(site(&[Fields::XRateLimit]), |framework, address| {
+    Site::everywhere(site(&[RateLimitHeaders::XRateLimit]), |framework, address| {
         let answers: Vec<Answer> = (0..6).map(|_| get("/year").to(address)).collect();
         let fields = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
         assert_eq!(answers[0].fields(), fields, "{framework}");
@@ -141,7 +141,7 @@ fn older_fields_describe_the_rule_that_stops_first() {
         assert_eq!(answers[4].fields(), [""; 0], "{framework}");
         assert_eq!(answers[5].fields(), ["retry-after"], "{framework}");
     });
-    let both = [Fields::Draft11, Fields::XRateLimit];
+    let both = [RateLimitHeaders::Draft11, RateLimitHeaders::XRateLimit];
     Site::everywhere(site(&both), |framework, address| {
         assert_eq!(get("/year").to(address).fields().len(), 5, "{framework}");
     });
@@ -150,8 +150,8 @@ fn older_fields_describe_the_rule_that_stops_first() {
 #[test]
 fn only_what_was_decided_is_told() {
     let window = Duration::from_mins(1);
-    let hidden = Rule::new("Z", Algorithm::FixedWindow { limit: 9, window }).hide_fields();
-    let layer = layer().limit(hidden, |_: &Context| ratelimit_kit::Key::from("k"));
+    let hidden = Rule::new("Z", Algorithm::FixedWindow { limit: 9, window }).hide_headers();
+    let layer = layer().limit(hidden, |_: &RequestContext| ratelimit_kit::LimitKey::from("k"));
     Site::everywhere(
         || Site::new(limiter(), layer.clone()),
         |framework, address| {
@@ -177,7 +177,7 @@ fn numbers_of_a_call_are_told_of_that_call_alone() {
     let limiter = limiter();
     let policies = |numbers: Option<u64>| {
         let limiter = limiter.clone();
-        let service = layer().fields([Fields::Draft6, Fields::Draft11]);
+        let service = layer().headers([RateLimitHeaders::Draft6, RateLimitHeaders::Draft11]);
         let service = service.layer(service_fn(move |_: Request<()>| {
             let check = Check::new(&RULE, "k").with_cost(0);
             let check = match numbers {
@@ -215,8 +215,10 @@ fn large_numbers_in_older_fields() {
     let large = 9_007_199_254_740_991;
     let bucket = Algorithm::TokenBucket { capacity: large, refill: Rate::per_second(1) };
     let rule = Rule::new("large", bucket);
-    let layer = layer().fields([Fields::Draft6, Fields::XRateLimit]).limiter(limiter());
-    let layer = layer.limit(rule, |_: &Context| ratelimit_kit::Key::from("k"));
+    let layer = layer()
+        .headers([RateLimitHeaders::Draft6, RateLimitHeaders::XRateLimit])
+        .limiter(limiter());
+    let layer = layer.limit(rule, |_: &RequestContext| ratelimit_kit::LimitKey::from("k"));
     Site::everywhere(
         || Site::new(limiter(), layer.clone()),
         |framework, address| {
@@ -242,16 +244,18 @@ fn shares_are_told_as_they_are() {
     let window = Duration::from_mins(1);
     let rule = Rule::new("shared", Algorithm::FixedWindow { limit: 20, window });
     let respond = |forms| {
-        let layer = layer().fields([forms]).limiter(limiter.clone());
-        let service = layer.limit(rule.clone(), |_: &Context| ratelimit_kit::Key::from("k")).layer(
-            service_fn(async |_: Request<()>| Ok::<_, Infallible>(Response::new(String::new()))),
-        );
+        let layer = layer().headers([forms]).limiter(limiter.clone());
+        let service = layer
+            .limit(rule.clone(), |_: &RequestContext| ratelimit_kit::LimitKey::from("k"))
+            .layer(service_fn(async |_: Request<()>| {
+                Ok::<_, Infallible>(Response::new(String::new()))
+            }));
         block_on(service.oneshot(Request::new(()))).unwrap()
     };
-    let told = respond(Fields::Draft11);
+    let told = respond(RateLimitHeaders::Draft11);
     assert_eq!(told.headers()["ratelimit-policy"], r#""shared";q=5;w=60"#);
     assert_eq!(told.headers()["ratelimit"], r#""shared";r=4;t=60"#);
-    let told = respond(Fields::Draft6);
+    let told = respond(RateLimitHeaders::Draft6);
     assert_eq!(told.headers()["ratelimit-policy"], "5;w=60");
     assert_eq!(told.headers()["ratelimit-limit"], "5");
 }
@@ -260,7 +264,7 @@ fn shares_are_told_as_they_are() {
 fn f36_names_that_a_field_cannot_hold_are_escaped() {
     let window = Duration::from_mins(1);
     let rule = |name| Rule::new(name, Algorithm::FixedWindow { limit: 9, window });
-    let key = |_: &Context| ratelimit_kit::Key::from("k");
+    let key = |_: &RequestContext| ratelimit_kit::LimitKey::from("k");
     let layer = RateLimitLayer::new()
         .limiter(limiter())
         .limit(rule("短信"), key)
@@ -384,7 +388,7 @@ proptest! {
 }
 
 fn refused_rules(error: &RateLimitError) -> Vec<String> {
-    let RateLimitError::Refused(refusal) = error else { panic!("{error}") };
-    let refused = refusal.decision().outcomes().iter().filter(|outcome| !outcome.allowed());
+    let RateLimitError::Limited(refusal) = error else { panic!("{error}") };
+    let refused = refusal.decision().outcomes().iter().filter(|outcome| !outcome.is_admitted());
     refused.map(|outcome| outcome.rule().to_owned()).collect()
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use ratelimit_kit::{
-    Algorithm, ClientIp, Context, Limiter, OnError, RateLimitError, RateLimitLayer, Rule,
+    Algorithm, ClientIp, Limiter, OnError, RateLimitError, RateLimitLayer, RequestContext, Rule,
     rate_limit,
 };
 use test_support::{Flavor, Server as Redis, unique};
@@ -185,7 +185,7 @@ async fn without_a_layer_there_is_no_budget_to_share() {
 async fn a_layer_limits_a_whole_service() {
     let window = Duration::from_mins(1);
     let rule = |name| Rule::new(name, Algorithm::FixedWindow { limit: 2, window });
-    let site = layer().limiter(limiter()).limit(rule("grpc-site"), Context::ip_key);
+    let site = layer().limiter(limiter()).limit(rule("grpc-site"), RequestContext::ip_key);
     let mut client = serve(Some(site), Contexts { limiter: limiter() }).await;
     check(&mut client, "", None).await.unwrap();
     check(&mut client, "", None).await.unwrap();
@@ -193,15 +193,15 @@ async fn a_layer_limits_a_whole_service() {
     check(&mut client, "", Some(("x-forwarded-for", "203.0.113.1"))).await.unwrap();
 
     let closed = rule("closed").with_on_error(OnError::Closed);
-    let closed = layer().limiter(without_a_store()).limit(closed, Context::ip_key);
+    let closed = layer().limiter(without_a_store()).limit(closed, RequestContext::ip_key);
     let mut client = serve(Some(closed), Contexts { limiter: limiter() }).await;
     let status = check(&mut client, "", None).await.unwrap_err();
     assert_eq!(status.code(), Code::Unavailable);
     assert!(!status.metadata().contains_key("ratelimit"));
 
     for (key, code) in [("", Code::InvalidArgument), ("no peer", Code::Internal)] {
-        let key = move |context: &Context| {
-            if key.is_empty() { ratelimit_kit::Key::from("") } else { context.ip_key() }
+        let key = move |context: &RequestContext| {
+            if key.is_empty() { ratelimit_kit::LimitKey::from("") } else { context.ip_key() }
         };
         let mistaken = layer().peer(|_| None).limiter(limiter()).limit(rule("mistake"), key);
         let mut client = serve(Some(mistaken), Contexts { limiter: limiter() }).await;
@@ -217,7 +217,7 @@ async fn one_router_refuses_each_protocol_in_its_own() {
     let router = tonic::service::Routes::new(contexts)
         .into_axum_router()
         .route("/http", axum::routing::get(async || "ok"))
-        .layer(layer().limiter(limiter()).limit(rule, Context::ip_key));
+        .layer(layer().limiter(limiter()).limit(rule, RequestContext::ip_key));
     let address = serve_router(router);
     let http = async || {
         let ask = client::get("/http");

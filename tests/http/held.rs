@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use axum::Json;
 use axum::Router;
 use axum::routing::post;
-use ratelimit_kit::{Context, Limiter, RateLimitError, RateLimitLayer, rate_limit, testing};
+use ratelimit_kit::{Limiter, RateLimitError, RateLimitLayer, RequestContext, rate_limit, testing};
 use serde::Deserialize;
 use test_support::Log;
 
@@ -179,8 +179,11 @@ fn nothing_of_a_request_is_told_to_others() {
         Ok(())
     }
     let secret = "s3cret";
-    let context =
-        Context::builder().user(secret).header("x-api-key", secret).path(secret).method(secret);
+    let context = RequestContext::builder()
+        .user(secret)
+        .header("x-api-key", secret)
+        .path(secret)
+        .method(secret);
     let log = Log::default();
     let errors: Vec<RateLimitError> = context.build().scope_blocking(|| {
         log.during(|| {

@@ -166,7 +166,7 @@ fn hostile_requests_are_decided_quickly() {
     let limiter = limiter();
     let behind = ClientIp::behind(["127.0.0.1", "2001:db8::/32"]).unwrap();
     let mut slow = Vec::new();
-    for how in [behind.clone(), behind.forwarded()] {
+    for how in [behind.clone(), behind.with_forwarded()] {
         let name = how.header();
         let layer = layer().client_ip(how).peer(|_| "127.0.0.1".parse().ok());
         let limiter = limiter.clone();

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use axum::routing::get;
-use ratelimit_kit::{Algorithm, Key, Limiter, RateLimitLayer, Rule};
+use ratelimit_kit::{Algorithm, LimitKey, Limiter, RateLimitLayer, Rule};
 use test_support::{Flavor, Link, Node, Server};
 use tower::ServiceExt as _;
 
@@ -45,7 +45,7 @@ fn b152_node(mut link: Link) {
         let rule = Rule::named("all", Algorithm::FixedWindow { limit: LIMITERS, window });
         let layer = RateLimitLayer::new()
             .limiter(limiter.build().unwrap())
-            .limit(rule, |_| Key::from("all"));
+            .limit(rule, |_| LimitKey::from("all"));
         let service = Router::new().route("/", get(async || "done")).layer(layer);
         let response = runtime.block_on(service.oneshot(Request::new(Body::empty()))).unwrap();
         assert_eq!(response.status(), StatusCode::OK);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratelimit_kit::{Algorithm, Context, RateLimitLayer, Rule};
+use ratelimit_kit::{Algorithm, RateLimitLayer, RequestContext, Rule};
 use test_support::Load;
 
 use crate::limiter;
@@ -13,7 +13,7 @@ fn a_hundred_connections_get_what_there_is() {
     let site = || {
         let window = Duration::from_mins(1);
         let rule = Rule::new("load", Algorithm::FixedWindow { limit: 300, window });
-        let layer = RateLimitLayer::new().limiter(limiter()).limit(rule, Context::ip_key);
+        let layer = RateLimitLayer::new().limiter(limiter()).limit(rule, RequestContext::ip_key);
         Site::new(limiter(), layer)
     };
     Site::everywhere(site, |framework, address| {

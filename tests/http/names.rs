@@ -7,7 +7,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::routing::get as route;
 use ratelimit_kit::{
-    Algorithm, Context, Limiter, Mode, RateLimitError, RateLimitLayer, Rule, rate_limit,
+    Algorithm, Limiter, Mode, RateLimitError, RateLimitLayer, RequestContext, Rule, rate_limit,
 };
 use test_support::Log;
 use tower::{Layer, ServiceExt, service_fn};
@@ -21,7 +21,7 @@ fn of(limit: u64) -> Algorithm {
 }
 
 fn layer(limiter: &Limiter, rule: Rule) -> RateLimitLayer {
-    RateLimitLayer::new().limiter(limiter.clone()).limit(rule, Context::ip_key)
+    RateLimitLayer::new().limiter(limiter.clone()).limit(rule, RequestContext::ip_key)
 }
 
 fn serve(

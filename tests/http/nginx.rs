@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use ratelimit_kit::{Algorithm, ClientIp, Context, Key, RateLimitLayer, Rule};
+use ratelimit_kit::{Algorithm, ClientIp, LimitKey, RateLimitLayer, RequestContext, Rule};
 use test_support::Nginx;
 
 use crate::limiter;
@@ -108,8 +108,8 @@ fn clients_are_found_behind_two_proxies() {
 fn no_cache_keeps_a_refusal() {
     let window = Duration::from_mins(1);
     let rule = Rule::new("page", Algorithm::FixedWindow { limit: 1, window });
-    let who = |context: &Context| {
-        Key::from(context.header("x-who").unwrap_or_default().escape_ascii().to_string())
+    let who = |context: &RequestContext| {
+        LimitKey::from(context.header("x-who").unwrap_or_default().escape_ascii().to_string())
     };
     let layer = RateLimitLayer::new().limiter(limiter()).limit(rule, who);
     let service = Site::new(limiter(), layer).on_axum();

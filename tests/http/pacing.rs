@@ -11,7 +11,8 @@ use actix_web::{App, HttpServer, web};
 use axum::Router;
 use axum::routing::get as route;
 use ratelimit_kit::{
-    Algorithm, Check, Clock, Context, Key, Limiter, ManualClock, Rate, RateLimitLayer, Rule,
+    Algorithm, Check, Clock, LimitKey, Limiter, ManualClock, Rate, RateLimitLayer, RequestContext,
+    Rule,
 };
 use test_support::{Flavor, Server, unique};
 
@@ -25,10 +26,11 @@ fn line(name: &str) -> Rule {
     Rule::named(name, Algorithm::LeakyBucket { capacity: 20, leak })
 }
 
-fn key(context: &Context) -> Key {
-    context
-        .header("x-key")
-        .map_or_else(|| Key::from("one"), |key| Key::from(String::from_utf8_lossy(key).as_ref()))
+fn key(context: &RequestContext) -> LimitKey {
+    context.header("x-key").map_or_else(
+        || LimitKey::from("one"),
+        |key| LimitKey::from(String::from_utf8_lossy(key).as_ref()),
+    )
 }
 
 /// When handlers have begun.
@@ -133,7 +135,7 @@ fn b163_who_leaves_the_line_starts_no_handler() {
         let rule = line("b163-leaving");
         let layer = RateLimitLayer::new().limit(rule.clone(), key).wait(10 * TURN);
         let (address, begun, limiter, clock) = on_a_clock(serve, layer);
-        let in_line = || {
+        let queued_for = || {
             let looked = pollster::block_on(limiter.peek(&Check::new(&rule, "b").with_cost(0)));
             20 - looked.unwrap().outcomes()[0].remaining()
         };
@@ -143,15 +145,15 @@ fn b163_who_leaves_the_line_starts_no_handler() {
             let mut client = TcpStream::connect(address).unwrap();
             write!(client, "GET / HTTP/1.1\r\nhost: x\r\nx-key: b\r\n\r\n").unwrap();
             clients.push(client);
-            wait_until("a place in line", || in_line() >= n);
+            wait_until("a place in line", || queued_for() >= n);
         }
         wait_until("the first", || begun.count() == 1);
         clock.advance(TURN / 2);
-        let before = in_line();
+        let before = queued_for();
         for wait in [4, 2] {
             clients.remove(wait).shutdown(Shutdown::Both).unwrap();
         }
-        wait_until("a refund", || in_line() <= before - 2);
+        wait_until("a refund", || queued_for() <= before - 2);
         clock.advance(TURN / 2);
         let mut expected = 1;
         for turn in 1..=10 {

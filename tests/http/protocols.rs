@@ -8,8 +8,8 @@ use axum::http::{Method, Request, Version};
 use bytes::Bytes;
 use http_body_util::Full;
 use ratelimit_kit::{
-    Algorithm, Context, ErrorResponses, Key, Limiter, OnError, RateLimitError, RateLimitLayer,
-    Rule, rate_limit,
+    Algorithm, ErrorResponses, LimitKey, Limiter, OnError, RateLimitError, RateLimitLayer,
+    RequestContext, Rule, rate_limit,
 };
 use tower::{Layer, ServiceExt, service_fn};
 
@@ -25,8 +25,8 @@ fn rule(limit: u64) -> Rule {
     Rule::new("protocols", Algorithm::FixedWindow { limit, window })
 }
 
-fn everybody(_: &Context) -> Key {
-    Key::from("all")
+fn everybody(_: &RequestContext) -> LimitKey {
+    LimitKey::from("all")
 }
 
 /// A layer whose budget is used up before the first request.
@@ -76,7 +76,7 @@ fn no_refusal_is_kept() {
         assert_eq!(answer.header("cache-control"), "no-store", "{answer:?}");
     }
     let grpc = |path| get(path).header("content-type", "application/grpc");
-    let mistake = |key: fn(&Context) -> Key| {
+    let mistake = |key: fn(&RequestContext) -> LimitKey| {
         let layer = layer().peer(|_| None).limiter(limiter()).limit(rule(1), key);
         Site::new(limiter(), layer)
     };
@@ -92,8 +92,8 @@ fn no_refusal_is_kept() {
     };
     is(&|| Site::new(limiter(), used_up()), 429);
     is(&closed, 503);
-    is(&|| mistake(|_| Key::from("")), 400);
-    is(&|| mistake(Context::ip_key), 500);
+    is(&|| mistake(|_| LimitKey::from("")), 400);
+    is(&|| mistake(RequestContext::ip_key), 500);
     // Of handlers.
     Site::everywhere(
         || Site::new(limiter(), layer()),
@@ -279,7 +279,7 @@ async fn what_is_answered_instead_is_not_kept() {
             Ok::<_, Infallible>(response)
         })
     };
-    for layer in [RateLimitLayer::new(), RateLimitLayer::new().fields([])] {
+    for layer in [RateLimitLayer::new(), RateLimitLayer::new().headers([])] {
         for (own, seen) in [(None, "no-store"), (Some("max-age=1"), "max-age=1")] {
             let answer: Response = layer.layer(page(own)).oneshot(Request::new(())).await.unwrap();
             assert_eq!(answer.status(), 200);

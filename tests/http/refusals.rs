@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ratelimit_kit::{
-    Algorithm, Context, ErrorBody, ErrorResponses, Key, OnError, RateLimitError, RateLimitLayer,
-    Rule,
+    Algorithm, ErrorBody, ErrorResponses, LimitKey, OnError, RateLimitError, RateLimitLayer,
+    RequestContext, Rule,
 };
 
 use crate::client::get;
@@ -20,7 +20,7 @@ fn window(name: &'static str, limit: u64) -> Rule {
 fn a_layer_limits_a_whole_service() {
     let site = || {
         let rule = window("site", 3);
-        Site::new(limiter(), layer().limiter(limiter()).limit(rule, Context::ip_key))
+        Site::new(limiter(), layer().limiter(limiter()).limit(rule, RequestContext::ip_key))
     };
     Site::everywhere(site, |framework, address| {
         let from = |path: &str, ip: &str| get(path).header("x-forwarded-for", ip).to(address);
@@ -52,12 +52,14 @@ fn a_layer_limits_a_whole_service() {
 #[test]
 fn a_layer_around_one_route_knows_what_the_outer_one_knows() {
     let site = || {
-        let key = |context: &Context| context.user().map_or_else(|| context.ip_key(), Key::from);
+        let key = |context: &RequestContext| {
+            context.user().map_or_else(|| context.ip_key(), LimitKey::from)
+        };
         Site {
             inner: RateLimitLayer::new().limiter(limiter()).limit(window("route", 3), key),
             ..Site::new(
                 limiter(),
-                layer().limiter(limiter()).limit(window("all", 9), Context::ip_key),
+                layer().limiter(limiter()).limit(window("all", 9), RequestContext::ip_key),
             )
         }
     };
@@ -102,7 +104,7 @@ fn an_inner_layer_replaces_what_it_says_itself() {
 fn bodies_are_chosen_in_one_place() {
     let site = |answers: ErrorResponses| {
         let rule = window("site", 4);
-        let layer = layer().error_responses(answers).limit(rule, |_| Key::from("all"));
+        let layer = layer().error_responses(answers).limit(rule, |_| LimitKey::from("all"));
         move || Site::new(limiter(), layer.clone().limiter(limiter()))
     };
     Site::everywhere(site(ErrorResponses::code_and_message()), |framework, address| {
@@ -117,12 +119,12 @@ fn bodies_are_chosen_in_one_place() {
         }
     });
     let in_their_language = ErrorResponses::code_and_message_of(|error| {
-        let context = Context::current();
+        let context = RequestContext::current();
         let language = context.as_ref().and_then(|context| context.header("accept-language"));
         let chinese = language.is_some_and(|language| language.starts_with(b"zh"));
         match (error, chinese) {
-            (RateLimitError::Refused(_), true) => "请求过于频繁，请稍后再试",
-            (RateLimitError::Refused(_), false) => "zu \"viele\" Anfragen",
+            (RateLimitError::Limited(_), true) => "请求过于频繁，请稍后再试",
+            (RateLimitError::Limited(_), false) => "zu \"viele\" Anfragen",
             _ => "?",
         }
     });
@@ -140,7 +142,7 @@ fn bodies_are_chosen_in_one_place() {
         }
     });
     // A media type that is none must not take the answer away.
-    let own = ErrorResponses::with(|error| {
+    let own = ErrorResponses::from_fn(|error| {
         ErrorBody::new("a\nb", format!("wait {:?}", error.retry_after()))
     });
     Site::everywhere(site(own), |framework, address| {
@@ -154,11 +156,13 @@ fn bodies_are_chosen_in_one_place() {
 #[test]
 fn two_rules_whose_keys_turn_out_equal_are_one() {
     let site = || {
-        let user = |context: &Context| context.user().map_or_else(|| context.ip_key(), Key::from);
+        let user = |context: &RequestContext| {
+            context.user().map_or_else(|| context.ip_key(), LimitKey::from)
+        };
         let both = layer().limiter(limiter());
         let both = both
             .limit(window("equal-keys", 4), user)
-            .limit(window("equal-keys", 4), Context::ip_key);
+            .limit(window("equal-keys", 4), RequestContext::ip_key);
         Site::new(limiter(), both)
     };
     Site::everywhere(site, |framework, address| {
@@ -185,7 +189,7 @@ fn closed_is_unavailable_and_has_no_fields() {
     );
     // Nor those of a rule of the layer that could be decided.
     let site = || {
-        let layer = layer().limiter(limiter()).limit(window("site", 9), Context::ip_key);
+        let layer = layer().limiter(limiter()).limit(window("site", 9), RequestContext::ip_key);
         Site::new(without_a_store(), layer)
     };
     Site::everywhere(site, |framework, address| {
@@ -194,7 +198,7 @@ fn closed_is_unavailable_and_has_no_fields() {
     });
     let site = || {
         let rule = window("site", 9).with_on_error(OnError::Closed);
-        Site::new(limiter(), layer().limiter(without_a_store()).limit(rule, Context::ip_key))
+        Site::new(limiter(), layer().limiter(without_a_store()).limit(rule, RequestContext::ip_key))
     };
     Site::everywhere(site, |_, address| get("/free").to(address).is_unavailable());
 }
@@ -209,14 +213,14 @@ fn mistakes_are_the_callers_or_ours() {
             assert!(!answer.body.contains("costly"), "{framework}: {answer:?}");
         },
     );
-    let site = |key: fn(&Context) -> Key| {
+    let site = |key: fn(&RequestContext) -> LimitKey| {
         let layer = layer().peer(|_| None).limiter(limiter()).limit(window("site", 9), key);
         move || Site::new(limiter(), layer.clone())
     };
-    Site::everywhere(site(|_| Key::from("")), |framework, address| {
+    Site::everywhere(site(|_| LimitKey::from("")), |framework, address| {
         assert_eq!(get("/free").times(3, address), [400, 400, 400], "{framework}");
     });
-    Site::everywhere(site(Context::ip_key), |_, address| {
+    Site::everywhere(site(RequestContext::ip_key), |_, address| {
         for _ in 0..10 {
             get("/free").to(address).is_our_mistake();
         }

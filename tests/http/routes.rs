@@ -8,7 +8,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::routing::get;
 use ratelimit_kit::{
-    Algorithm, Context, Limiter, RateLimitError, RateLimitLayer, Rule, rate_limit,
+    Algorithm, Limiter, RateLimitError, RateLimitLayer, RequestContext, Rule, rate_limit,
 };
 
 use crate::client;
@@ -17,8 +17,8 @@ use crate::site::{Site, serve_router};
 
 /// What a layer's rule has for `@route`, told by the answer to a handler.
 async fn seen() -> String {
-    let context = Context::current();
-    context.as_ref().and_then(Context::route).unwrap_or("nothing").to_owned()
+    let context = RequestContext::current();
+    context.as_ref().and_then(RequestContext::route).unwrap_or("nothing").to_owned()
 }
 
 #[rate_limit(
@@ -37,7 +37,7 @@ async fn by_route(State(l): State<Limiter>) -> Result<&'static str, RateLimitErr
 fn by_template(limit: u64) -> RateLimitLayer {
     let window = std::time::Duration::from_mins(1);
     let rule = Rule::named(format!("templates {limit}"), Algorithm::FixedWindow { limit, window });
-    RateLimitLayer::new().limiter(limiter()).limit(rule, Context::route_key)
+    RateLimitLayer::new().limiter(limiter()).limit(rule, RequestContext::route_key)
 }
 
 fn router() -> Router {
@@ -82,10 +82,10 @@ fn f37_the_template_and_not_the_path() {
             ("/users/1", "/users/{id}"),
             ("/users/%32?x=1", "/users/{id}"),
             ("/items/acme/7", "/items/{shop}/{item}"),
-            ("/nothing", Context::UNMATCHED),
-            ("/users/1/2", Context::UNMATCHED),
-            ("/items/a/b/c", Context::UNMATCHED),
-            ("/unmatched", Context::UNMATCHED),
+            ("/nothing", RequestContext::UNMATCHED),
+            ("/users/1/2", RequestContext::UNMATCHED),
+            ("/items/a/b/c", RequestContext::UNMATCHED),
+            ("/unmatched", RequestContext::UNMATCHED),
         ] {
             assert_eq!(route(path), template, "{framework} {path}");
         }

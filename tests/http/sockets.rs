@@ -8,7 +8,7 @@ use std::thread;
 use actix_web::{App, HttpServer, web};
 use axum::Router;
 use axum::routing::get as route;
-use ratelimit_kit::{Algorithm, ClientIp, Context, RateLimitLayer, Rule};
+use ratelimit_kit::{Algorithm, ClientIp, RateLimitLayer, RequestContext, Rule};
 use test_support::Log;
 use tokio::net::UnixListener;
 use tonic::transport::{Endpoint, Server};
@@ -23,7 +23,7 @@ use crate::limiter;
 fn layer() -> RateLimitLayer {
     let window = std::time::Duration::from_hours(1);
     let rule = Rule::named("sockets", Algorithm::FixedWindow { limit: 2, window });
-    RateLimitLayer::new().limiter(limiter()).limit(rule, Context::ip_key)
+    RateLimitLayer::new().limiter(limiter()).limit(rule, RequestContext::ip_key)
 }
 
 /// A path for a socket, in a folder that goes with it.

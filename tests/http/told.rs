@@ -91,7 +91,7 @@ fn f36_long_names_do_not_make_long_fields() {
 #[test]
 fn f40_status_body_and_header_fields() {
     let answers = || {
-        ErrorResponses::with(|error| {
+        ErrorResponses::from_fn(|error| {
             let said = format!(r#"{{"code":{},"said":{}}}"#, error.http_status(), {
                 ErrorBody::json_string("\"zu oft\"")
             });
@@ -193,7 +193,7 @@ fn b156_not_all_at_once() {
 /// The error has the exact wait; for a body of one's own there is the reported one.
 #[test]
 fn b156_the_errors_own_wait_is_exact() {
-    let answers = ErrorResponses::with(|error| {
+    let answers = ErrorResponses::from_fn(|error| {
         let told = error.retry_after_seconds().unwrap();
         ErrorBody::text(format!("{:?} {told}", error.retry_after().unwrap()))
     });

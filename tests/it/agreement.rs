@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use ratelimit_kit::{
-    Check, Clock, Decision, Limiter, ManualClock, Mistake, Mode, Outcome, RateLimitError, Rule,
+    Check, Clock, Decision, InvalidCall, Limiter, ManualClock, Mode, Outcome, RateLimitError, Rule,
 };
-use ratelimit_runtime::algo::Resolution;
+use ratelimit_runtime::__private::algo::Resolution;
 use test_support::{Flavor, Server};
 
 use self::random::Change;
@@ -321,7 +321,7 @@ impl Twins {
     /// Only a call that is charged to all of them lets the clock go back behind what was forgotten:
     /// what it leaves out may have been forgotten at the latest instant.
     fn learn(&mut self, checks: &[Check<'_>], rules: usize, outcomes: &[Outcome]) {
-        let charged = |(o, check): (&Outcome, &Check<'_>)| o.allowed() && check.cost() > 0;
+        let charged = |(o, check): (&Outcome, &Check<'_>)| o.is_admitted() && check.cost() > 0;
         self.fresh = outcomes.len() == rules && outcomes.iter().zip(checks).all(charged);
         if self.fresh {
             self.latest = self.now;
@@ -338,15 +338,15 @@ enum Told {
     Admitted(Decision),
     Refused(Decision),
     #[expect(dead_code, reason = "compared as text")]
-    Mistake(Mistake),
+    InvalidCall(InvalidCall),
 }
 
 impl Told {
     fn from(result: Result<Decision, RateLimitError>) -> Self {
         match result {
             Ok(decision) => Self::Admitted(decision),
-            Err(RateLimitError::Refused(refusal)) => Self::Refused(refusal.decision().clone()),
-            Err(RateLimitError::Mistake(mistake)) => Self::Mistake(mistake),
+            Err(RateLimitError::Limited(refusal)) => Self::Refused(refusal.decision().clone()),
+            Err(RateLimitError::Invalid(mistake)) => Self::InvalidCall(mistake),
             Err(error) => panic!("no answer: {error}"),
         }
     }
@@ -354,7 +354,7 @@ impl Told {
     fn outcomes(&self) -> &[Outcome] {
         match self {
             Self::Admitted(decision) | Self::Refused(decision) => decision.outcomes(),
-            Self::Mistake(_) => &[],
+            Self::InvalidCall(_) => &[],
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use ratelimit_kit::store::Embedded;
 use ratelimit_kit::{
-    Algorithm, Check, Limiter, Mistake, Outcome, RateLimitError, Rule, rate_limit,
+    Algorithm, Check, InvalidCall, Limiter, Outcome, RateLimitError, Rule, rate_limit,
 };
 use test_support::{Flavor, Server, unique};
 use tokio::runtime::{Builder, Runtime};
@@ -21,7 +21,7 @@ use crate::stage::{ORIGIN, Stage, block_on, on_redis};
 fn admitted(result: Result<(), RateLimitError>) -> bool {
     match result {
         Ok(()) => true,
-        Err(RateLimitError::Refused(_)) => false,
+        Err(RateLimitError::Limited(_)) => false,
         Err(other) => panic!("neither admitted nor refused: {other}"),
     }
 }
@@ -60,8 +60,8 @@ fn b016_an_empty_key_is_a_mistake_and_a_default_is_a_key() {
     for stage in Stage::both() {
         for _ in 0..3 {
             let error = b016::plain(&stage.limiter, "").unwrap_err();
-            let empty = Mistake::EmptyKey { rule: "b016".into() };
-            assert!(matches!(error, RateLimitError::Mistake(mistake) if mistake == empty));
+            let empty = InvalidCall::EmptyKey { rule: "b016".into() };
+            assert!(matches!(error, RateLimitError::Invalid(mistake) if mistake == empty));
         }
         assert_eq!(b016::BODIES.load(Ordering::Relaxed), 0);
         assert_eq!(keys_with(":b016:"), [""; 0]);
@@ -166,7 +166,7 @@ fn b020_a_bucket_is_a_rule_and_a_key() {
         assert!(admitted(b020::b::send(limiter, 1)));
 
         assert!(b020::two(limiter, 1).is_ok() && b020::two(limiter, 1).is_ok());
-        let Err(RateLimitError::Refused(refusal)) = b020::two(limiter, 1) else { panic!() };
+        let Err(RateLimitError::Limited(refusal)) = b020::two(limiter, 1) else { panic!() };
         assert_eq!(refusal.rule(), "b020-2");
         let [wide, narrow] = refusal.decision().outcomes() else { panic!() };
         assert_eq!((wide.rule(), wide.remaining()), ("b020-200", 198));
@@ -276,7 +276,7 @@ fn together(
                         Ok(_) => {
                             bodies.fetch_add(1, Ordering::Relaxed);
                         }
-                        Err(RateLimitError::Refused(_)) => {}
+                        Err(RateLimitError::Limited(_)) => {}
                         Err(other) => panic!("{other}"),
                     }
                 }
@@ -301,7 +301,7 @@ fn b095_an_annotated_function_with_two_rules() {
     for stage in Stage::both() {
         let bodies = AtomicU64::new(0);
         let last = (0..5).map(|_| block_on(b095(&stage.limiter, "k", &bodies))).last();
-        let Some(Err(RateLimitError::Refused(refusal))) = last else { panic!("{last:?}") };
+        let Some(Err(RateLimitError::Limited(refusal))) = last else { panic!("{last:?}") };
         assert_eq!(remaining(refusal.decision().outcomes()), [("b095", 7), ("b095-b", 0)]);
         assert_eq!(bodies.load(Ordering::Relaxed), 3);
     }

@@ -40,7 +40,7 @@ fn b033_frequent_polling_does_not_lose_fractions_of_a_token() {
             let mut got = 0;
             for poll in 1..=u32::try_from(polls).unwrap() {
                 stage.clock.set(ORIGIN + every * poll);
-                got += u64::from(stage.hit(&rule).allowed());
+                got += u64::from(stage.hit(&rule).is_admitted());
             }
             assert_eq!(got, admitted, "on {}: {refill:?} asked every {every:?}", stage.name);
         }
@@ -61,12 +61,12 @@ fn b033_frequent_polling_in_real_time() {
                 let mut watch = Watch::new();
                 let start = watch.now();
                 for _ in 0..10 {
-                    assert!(told(limiter.check_blocking(&check)).allowed());
+                    assert!(told(limiter.check_blocking(&check)).is_admitted());
                 }
                 let (mut next, mut got) = (start + every, 0);
                 while next <= start + lasts {
                     watch.wait_until(next);
-                    got += u64::from(told(limiter.check_blocking(&check)).allowed());
+                    got += u64::from(told(limiter.check_blocking(&check)).is_admitted());
                     // A poll that was late is not made up for.
                     next = (next + every).max(watch.now());
                 }
@@ -83,20 +83,20 @@ fn b035_a_wait_accounts_for_the_partly_earned_token() {
     for stage in Stage::both() {
         let one = rule(token_bucket(1, Rate::per_second(1)));
         stage.at(0);
-        assert!(stage.hit(&one).allowed());
+        assert!(stage.hit(&one).is_admitted());
         for (t, wait) in [(200, 800), (999, 1)] {
             stage.at(t);
             assert_eq!(stage.hit(&one).retry_after(), Some(ms(wait)), "on {} at {t}", stage.name);
         }
         stage.at(1_000);
-        assert!(stage.hit(&one).allowed(), "on {}", stage.name);
+        assert!(stage.hit(&one).is_admitted(), "on {}", stage.name);
 
         let ten = rule(token_bucket(10, Rate::per_second(10)));
         stage.at(0);
         assert_eq!(stage.hits(&ten, 10), 10);
         stage.at(150);
         let refused = stage.cost(&ten, 3);
-        assert!(!refused.allowed(), "on {}", stage.name);
+        assert!(!refused.is_admitted(), "on {}", stage.name);
         assert_eq!(refused.retry_after(), Some(ms(150)), "on {}", stage.name);
     }
 }
@@ -105,7 +105,7 @@ fn b035_a_wait_accounts_for_the_partly_earned_token() {
 #[test]
 fn b037_rates_above_one_per_millisecond() {
     for stage in Stage::both() {
-        let until_refused = |rule| (0..9_999).take_while(|_| stage.hit(rule).allowed()).count();
+        let until_refused = |rule| (0..9_999).take_while(|_| stage.hit(rule).is_admitted()).count();
         let fast = rule(token_bucket(2_000, Rate::per_second(5_000)));
         stage.at(0);
         assert_eq!(until_refused(&fast), 2_000);
@@ -116,9 +116,9 @@ fn b037_rates_above_one_per_millisecond() {
 
         let faster = rule(token_bucket(2, Rate::per_second(8_000)));
         stage.at(0);
-        assert_eq!([(); 3].map(|()| stage.hit(&faster).allowed()), [true, true, false]);
+        assert_eq!([(); 3].map(|()| stage.hit(&faster).is_admitted()), [true, true, false]);
         stage.at(1);
-        assert_eq!([(); 2].map(|()| stage.hit(&faster).allowed()), [true, true]);
+        assert_eq!([(); 2].map(|()| stage.hit(&faster).is_admitted()), [true, true]);
     }
 }
 
@@ -144,7 +144,7 @@ fn b037_a_fast_bucket_under_load_of_four_nodes() {
                         let check = Check::new(&rule, "key");
                         let batch = (0..50).map(|_| node.check(&check));
                         for result in join_all(batch).await {
-                            admitted += u64::from(told(result).allowed());
+                            admitted += u64::from(told(result).is_admitted());
                         }
                     }
                     admitted
@@ -175,7 +175,7 @@ fn b038_long_idle_times_with_large_numbers() {
             for days in [30, 30 + 3_652] {
                 stage.at(days * DAY);
                 let outcome = stage.hit(&rule);
-                assert!(outcome.allowed(), "on {} after {days} days", stage.name);
+                assert!(outcome.is_admitted(), "on {} after {days} days", stage.name);
                 assert_eq!(
                     outcome.remaining(),
                     capacity - 1,
@@ -193,13 +193,13 @@ fn b089_a_leaky_buckets_wait_counts_the_whole_level() {
     for stage in Stage::both() {
         let rule = rule(leaky_bucket(10, Rate::per_second(1)));
         stage.at(0);
-        assert!(stage.cost(&rule, 10).allowed());
+        assert!(stage.cost(&rule, 10).is_admitted());
         stage.at(1_000);
         let refused = stage.cost(&rule, 4);
-        assert!(!refused.allowed(), "on {}", stage.name);
+        assert!(!refused.is_admitted(), "on {}", stage.name);
         assert_eq!(refused.retry_after(), Some(secs(3)), "on {}", stage.name);
         assert_eq!(refused.reset_after(), secs(9), "on {}", stage.name);
         stage.at(1_500);
-        assert!(stage.cost(&rule, 1).allowed(), "on {}", stage.name);
+        assert!(stage.cost(&rule, 1).is_admitted(), "on {}", stage.name);
     }
 }

@@ -66,7 +66,7 @@ fn b152_names_that_come_and_go() {
             let window = Algorithm::FixedWindow { limit: 5, window: secs(3_600) };
             let rule = Rule::named(format!("rule {name}"), window);
             match limiter.check_blocking(&Check::new(&rule, "key")) {
-                Ok(_) | Err(RateLimitError::Refused(_)) => {}
+                Ok(_) | Err(RateLimitError::Limited(_)) => {}
                 Err(other) => panic!("{other}"),
             }
             if (name + 1) % 200_000 == 0 {
@@ -129,7 +129,7 @@ fn b099_node(mut link: Link) {
         for _ in 0..KEYS_PER_MS {
             // Admitted, or refused by the overflow budget of a store that is full.
             match limiter.check_blocking(&Check::new(&rule, key)) {
-                Ok(_) | Err(RateLimitError::Refused(_)) => key += 1,
+                Ok(_) | Err(RateLimitError::Limited(_)) => key += 1,
                 Err(other) => panic!("{other}"),
             }
         }

@@ -85,7 +85,7 @@ fn b054_node(mut link: Link) {
     let wall = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let (start, wall_start) = (Instant::now(), wall());
     for _ in 0..3 {
-        assert!(told(limiter.check_blocking(&check)).allowed());
+        assert!(told(limiter.check_blocking(&check)).is_admitted());
     }
     let slow_start = start.elapsed() > ms(15);
     link.send("drained");
@@ -97,7 +97,7 @@ fn b054_node(mut link: Link) {
         let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap();
         let moved = millis(wall()) - millis(wall_start) - millis(start.elapsed());
         let retry = outcome.retry_after().unwrap().as_millis();
-        link.send(format!("{} {retry} {moved} {late}", outcome.allowed()));
+        link.send(format!("{} {retry} {moved} {late}", outcome.is_admitted()));
     }
 }
 
@@ -148,6 +148,10 @@ fn b126_node(mut link: Link) {
     let limiter = Limiter::builder().build().unwrap();
     while link.recv().is_some() {
         let outcome = told(limiter.check_blocking(&Check::new(&rule, "key")));
-        link.send(format!("{} {}", outcome.allowed(), outcome.retry_after().unwrap().as_millis()));
+        link.send(format!(
+            "{} {}",
+            outcome.is_admitted(),
+            outcome.retry_after().unwrap().as_millis()
+        ));
     }
 }

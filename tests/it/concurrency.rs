@@ -21,7 +21,7 @@ fn assert_exact(outcomes: &[Outcome], what: &str) {
     assert_eq!(outcomes.len(), CALLS, "{what}");
     let mut remaining: Vec<u64> = outcomes
         .iter()
-        .filter(|outcome| outcome.allowed())
+        .filter(|outcome| outcome.is_admitted())
         .map(ratelimit_kit::Outcome::remaining)
         .collect();
     remaining.sort_unstable();

@@ -34,18 +34,20 @@ fn expected(kind: Kind) -> (RangeInclusive<usize>, RangeInclusive<Duration>) {
 /// so the instant that one ends may look moved by the `grain` of the clock.
 fn assert_block_is_not_extended(kind: Kind, calls: &[Call], grain: Duration, what: &str) {
     let (total, first) = expected(kind);
-    let all = 10 + calls.iter().filter(|(_, _, outcome)| outcome.allowed()).count();
+    let all = 10 + calls.iter().filter(|(_, _, outcome)| outcome.is_admitted()).count();
     assert!(total.contains(&all), "{kind:?} on {what}: {all} admitted");
     let dues = (1..).map(|call| ms(100) * call);
-    let (due, (_, made, _)) =
-        dues.zip(calls).find(|(_, (_, _, outcome))| outcome.allowed()).expect("some are admitted");
+    let (due, (_, made, _)) = dues
+        .zip(calls)
+        .find(|(_, (_, _, outcome))| outcome.is_admitted())
+        .expect("some are admitted");
     // A busy machine makes a call later than it is due. That is no reason to admit it, or not to.
     assert!(made >= first.start(), "{kind:?} on {what}: the first at {made:?}");
     assert!(due <= *first.end(), "{kind:?} on {what}: the first that was due at {due:?}");
     // A refused call does not move the instant for which the next is promised.
     for pair in calls.windows(2) {
         let [(from, to, a), (then_from, then_to, b)] = pair else { unreachable!() };
-        if a.allowed() || b.allowed() {
+        if a.is_admitted() || b.is_admitted() {
             continue;
         }
         let (wait, then_wait) = (a.retry_after().unwrap(), b.retry_after().unwrap());
@@ -93,7 +95,7 @@ fn b097_denied_calls_do_not_extend_the_block_in_real_time() {
                     watch.wait_for_multiple_of(secs(10));
                 }
                 let burst = block_on(join_all((0..10).map(|_| limiter.check(&check))));
-                assert!(burst.into_iter().all(|call| told(call).allowed()));
+                assert!(burst.into_iter().all(|call| told(call).is_admitted()));
                 // What was used before this instant is back when its recovery is over.
                 let start = watch.now();
                 let calls: Vec<Call> = (1..=CALLS)

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ratelimit_kit::store::{Answers, BoxFuture, Embedded, Store};
 use ratelimit_kit::{
-    Algorithm, Check, Clock, ConfigError, Degraded, Key, Limiter, ManualClock, Mistake, Mode,
-    OnError, Rate, RateLimitError, Rule, StoreError, key, rate_limit,
+    Algorithm, Check, Clock, ConfigError, Degraded, InvalidCall, LimitKey, Limiter, ManualClock,
+    Mode, OnError, Rate, RateLimitError, Rule, StoreError, key, rate_limit,
 };
 use test_support::unique;
 
@@ -14,7 +14,7 @@ use crate::stage::{Stage, block_on, only, told};
 
 /// What a check gets, whether it is a look at it or the call.
 fn got(outcome: &ratelimit_kit::Outcome) -> (bool, Option<Duration>, Duration, u64) {
-    (outcome.allowed(), outcome.retry_after(), outcome.delay(), outcome.limit())
+    (outcome.is_admitted(), outcome.retry_after(), outcome.delay(), outcome.limit())
 }
 
 /// A look says what the call then gets, and changes nothing: for every algorithm and cost, at any fill.
@@ -35,7 +35,7 @@ fn f41_a_peek_is_what_the_call_gets() {
                 assert_eq!(got(look), got(again), "{kind:?} on {} at {t}", stage.name);
                 let call = stage.check(&check);
                 assert_eq!(got(look), got(&call), "{kind:?} on {} at {t}", stage.name);
-                let left = if call.allowed() { check.cost() } else { 0 };
+                let left = if call.is_admitted() { check.cost() } else { 0 };
                 assert_eq!(look.remaining(), call.remaining() + left, "{kind:?} on {}", stage.name);
             }
         }
@@ -50,21 +50,21 @@ fn f41_a_peek_at_an_exhausted_key_is_not_allowed() {
             let rule = rule(kind.recovering(2, secs(10)));
             assert_eq!(stage.hits(&rule, 2), 2);
             let decision = block_on(stage.limiter.peek(&Check::new(&rule, "key"))).unwrap();
-            assert!(!decision.allowed(), "{kind:?} on {}", stage.name);
+            assert!(!decision.is_admitted(), "{kind:?} on {}", stage.name);
             let outcome = only(decision.outcomes());
             let wait = outcome.retry_after().unwrap();
             assert!(wait > ms(1) && wait <= secs(20), "{kind:?} on {}: {wait:?}", stage.name);
             // The wait is exact, as that of a refusal is.
             stage.at(u64::try_from(wait.as_millis()).unwrap() - 1);
             let look = || block_on(stage.limiter.peek(&Check::new(&rule, "key"))).unwrap();
-            assert!(!look().allowed(), "{kind:?} on {}", stage.name);
+            assert!(!look().is_admitted(), "{kind:?} on {}", stage.name);
             stage.at(u64::try_from(wait.as_millis()).unwrap());
-            assert!(look().allowed(), "{kind:?} on {}", stage.name);
+            assert!(look().is_admitted(), "{kind:?} on {}", stage.name);
             stage.at(0);
             // A cost of 0 is still a look at what remains.
             let free =
                 block_on(stage.limiter.peek(&Check::new(&rule, "key").with_cost(0))).unwrap();
-            assert!(free.allowed(), "{kind:?} on {}", stage.name);
+            assert!(free.is_admitted(), "{kind:?} on {}", stage.name);
         }
     }
 }
@@ -76,9 +76,9 @@ fn f41_a_peek_knows_delays_and_lists() {
         assert_eq!(stage.hits(&line, 2), 2);
         let check = Check::new(&line, "key");
         let look = block_on(stage.limiter.peek(&check)).unwrap();
-        assert_eq!((look.allowed(), look.delay()), (true, secs(2)), "{}", stage.name);
+        assert_eq!((look.is_admitted(), look.delay()), (true, secs(2)), "{}", stage.name);
         let soon = block_on(stage.limiter.peek(&check.clone().with_max_delay(secs(1)))).unwrap();
-        assert!(!soon.allowed(), "{}", stage.name);
+        assert!(!soon.is_admitted(), "{}", stage.name);
         assert_eq!(only(soon.outcomes()).retry_after(), Some(secs(1)), "{}", stage.name);
 
         // All or nothing, and each rule says what it says alone.
@@ -88,14 +88,15 @@ fn f41_a_peek_knows_delays_and_lists() {
         for _ in 0..2 {
             let look = block_on(stage.limiter.peek_all(&list)).unwrap();
             let each: Vec<_> =
-                look.outcomes().iter().map(|o| (o.allowed(), o.remaining())).collect();
+                look.outcomes().iter().map(|o| (o.is_admitted(), o.remaining())).collect();
             assert_eq!(each, [(true, 3), (true, 3), (true, 1)], "{}", stage.name);
         }
         assert!(stage.limiter.check_all_blocking(&list).is_ok());
         let look = block_on(stage.limiter.peek_all(&list)).unwrap();
-        let each: Vec<_> = look.outcomes().iter().map(|o| (o.allowed(), o.remaining())).collect();
+        let each: Vec<_> =
+            look.outcomes().iter().map(|o| (o.is_admitted(), o.remaining())).collect();
         assert_eq!(each, [(true, 2), (false, 1), (false, 0)], "{}", stage.name);
-        assert!(!look.allowed());
+        assert!(!look.is_admitted());
         assert_eq!(stage.peek(&line).remaining(), 2, "{}", stage.name);
     }
 }
@@ -110,8 +111,9 @@ fn f41_a_peek_finds_mistakes() {
             [(Check::new(&rule, ""), true), (Check::new(&rule, "key").with_cost(3), false)]
         {
             match look(&check) {
-                Err(RateLimitError::Mistake(Mistake::EmptyKey { .. })) if is_empty => {}
-                Err(RateLimitError::Mistake(Mistake::CostExceedsCapacity { .. })) if !is_empty => {}
+                Err(RateLimitError::Invalid(InvalidCall::EmptyKey { .. })) if is_empty => {}
+                Err(RateLimitError::Invalid(InvalidCall::CostExceedsCapacity { .. }))
+                    if !is_empty => {}
                 other => panic!("on {}: {other:?}", stage.name),
             }
         }
@@ -144,7 +146,7 @@ fn f41_a_peek_in_an_outage() {
         for _ in 0..2 {
             let decision = look(&local).unwrap();
             assert_eq!(decision.degraded(), Some(Degraded::Local));
-            assert_eq!(decision.allowed(), allowed);
+            assert_eq!(decision.is_admitted(), allowed);
         }
         assert_eq!(limiter.check_blocking(&Check::new(&local, "key")).is_ok(), allowed);
     }
@@ -177,16 +179,16 @@ fn f41_a_store_that_cannot_look_is_asked_what_remains() {
         let check = Check::new(&rule, "key").with_cost(2);
         for allowed in [true, false] {
             let look = block_on(limiter.peek(&check)).unwrap();
-            assert_eq!(look.allowed(), allowed, "{kind:?}");
+            assert_eq!(look.is_admitted(), allowed, "{kind:?}");
             let call = told(limiter.check_blocking(&check));
-            assert_eq!(call.allowed(), allowed, "{kind:?}");
+            assert_eq!(call.is_admitted(), allowed, "{kind:?}");
             // Never too short.
             assert!(only(look.outcomes()).retry_after() >= call.retry_after(), "{kind:?}");
         }
     }
 }
 
-fn sms() -> Key {
+fn sms() -> LimitKey {
     let phone = "138";
     key!("'sms:' + phone")
 }
@@ -196,18 +198,19 @@ fn f43_a_reset_says_whether_there_was_anything() {
     for stage in Stage::both() {
         for kind in Kind::ALL {
             let rule = rule(kind.per(2, HOUR));
-            let reset = |key: Key| block_on(stage.limiter.reset(&Check::new(&rule, key))).unwrap();
+            let reset =
+                |key: LimitKey| block_on(stage.limiter.reset(&Check::new(&rule, key))).unwrap();
             let told = |key: &str| (kind, stage.name, key.to_owned());
             assert!(!reset(sms()), "{:?}", told("unused"));
             stage.check(&Check::new(&rule, sms()));
             // One value, in which the `:` is escaped.
-            assert!(!reset(Key::from("sms:138")), "{:?}", told("another"));
+            assert!(!reset(LimitKey::from("sms:138")), "{:?}", told("another"));
             assert!(reset(sms()), "{:?}", told("used"));
             assert!(!reset(sms()), "{:?}", told("reset"));
             // What is refused leaves nothing to forget.
             let all = Check::new(&rule, "all").with_cost(2);
-            assert!(stage.check(&all).allowed() && !stage.check(&all).allowed());
-            assert!(reset(Key::from("all")) && stage.check(&all).allowed());
+            assert!(stage.check(&all).is_admitted() && !stage.check(&all).is_admitted());
+            assert!(reset(LimitKey::from("all")) && stage.check(&all).is_admitted());
         }
     }
 }
@@ -216,21 +219,21 @@ fn f43_a_reset_says_whether_there_was_anything() {
 fn f43_a_reset_judges_its_key() {
     for stage in Stage::both() {
         let rule = rule(token_bucket(2, Rate::per_hour(1)));
-        let reset = |key: Key| block_on(stage.limiter.reset(&Check::new(&rule, key)));
-        let empty = reset(Key::from(""));
+        let reset = |key: LimitKey| block_on(stage.limiter.reset(&Check::new(&rule, key)));
+        let empty = reset(LimitKey::from(""));
         assert!(
-            matches!(empty, Err(RateLimitError::Mistake(Mistake::EmptyKey { .. }))),
+            matches!(empty, Err(RateLimitError::Invalid(InvalidCall::EmptyKey { .. }))),
             "{empty:?}"
         );
         let nowhere = reset(key!("@ip"));
         assert!(
-            matches!(nowhere, Err(RateLimitError::Mistake(Mistake::NoContext { .. }))),
+            matches!(nowhere, Err(RateLimitError::Invalid(InvalidCall::NoContext { .. }))),
             "{nowhere:?}"
         );
         // The state that a rule of this name has with another algorithm is another one.
         let other = Rule::named(rule.name(), Algorithm::FixedWindow { limit: 2, window: HOUR });
-        assert!(stage.hit(&other).allowed());
-        assert!(!reset(Key::from("key")).unwrap(), "on {}", stage.name);
+        assert!(stage.hit(&other).is_admitted());
+        assert!(!reset(LimitKey::from("key")).unwrap(), "on {}", stage.name);
         assert!(block_on(stage.limiter.reset(&Check::new(&other, "key"))).unwrap());
     }
 }
@@ -247,7 +250,7 @@ fn f43_a_reset_knows_the_overflow_budget() {
     assert!(check(&holder, "holder"));
     assert!(check(&rule, "a") && check(&rule, "a"));
     let look = block_on(limiter.peek(&Check::new(&rule, "a"))).unwrap();
-    assert!(!look.allowed(), "{look:?}");
+    assert!(!look.is_admitted(), "{look:?}");
     // There is no place for an entry that says that it has used nothing, so it stays as it is.
     assert!(!reset(&rule, "a") && !check(&rule, "a"));
     assert!(reset(&holder, "holder"));
@@ -305,7 +308,7 @@ mod handle {
     }
 
     impl User {
-        pub(super) fn key(&self, phone: &str) -> Key {
+        pub(super) fn key(&self, phone: &str) -> LimitKey {
             key!("'sms:' + phone + ':' + lower(self.name)")
         }
     }
@@ -321,7 +324,7 @@ fn f43_a_handle_has_the_key_of_an_annotated_function() {
         assert!(send() && !send(), "on {}", stage.name);
         for key in [user.key(&phone), key!("'sms:' + phone + ':' + lower(user.name)")] {
             let handle = stage.limiter.limit(&handle::SMS, key);
-            assert!(!block_on(handle.peek()).unwrap().allowed());
+            assert!(!block_on(handle.peek()).unwrap().is_admitted());
             assert!(block_on(handle.check()).is_err());
             assert!(block_on(handle.reset()).unwrap(), "on {}", stage.name);
             assert!(send() && !send(), "on {}", stage.name);
@@ -335,9 +338,9 @@ fn f43_a_handle_has_the_key_of_an_annotated_function() {
 fn f43_a_handle_that_has_drifted_says_so() {
     let stage = Stage::embedded();
     handle::drift(&stage.limiter).unwrap();
-    let handle = stage.limiter.limit(&handle::DRIFT, Key::whole_rule());
+    let handle = stage.limiter.limit(&handle::DRIFT, LimitKey::whole_rule());
     for error in [handle.reset_blocking().unwrap_err(), handle.check_blocking().unwrap_err()] {
-        let RateLimitError::Mistake(Mistake::Config(error)) = error else { panic!("{error}") };
+        let RateLimitError::Invalid(InvalidCall::Config(error)) = error else { panic!("{error}") };
         assert!(matches!(error, ConfigError::OtherNumbers { .. }), "{error}");
         assert_eq!(error.to_string().matches("direct.rs").count(), 2, "{error}");
     }
@@ -347,7 +350,7 @@ fn f43_a_handle_that_has_drifted_says_so() {
 fn a_key_of_the_macro_is_that_of_the_attribute() {
     let (tenant, user) = ("acme", Some("ann"));
     assert_eq!(key!("[tenant, user ?: 'nobody']").as_str(), "acme:ann");
-    assert_eq!(key!("tenant"), Key::from("acme"));
+    assert_eq!(key!("tenant"), LimitKey::from("acme"));
     assert_eq!(key!("#tenant + '/' + #tenant", crate = ::ratelimit_kit).as_str(), "acme:/acme");
 }
 
@@ -423,7 +426,7 @@ fn f44_a_body_sees_its_decision() {
         assert_eq!(two().unwrap(), [1, 8], "on {}", stage.name);
         assert_eq!(decision::blocking(&stage.limiter).unwrap(), 2, "on {}", stage.name);
         assert_eq!(two().unwrap(), [0, 7], "on {}", stage.name);
-        assert!(matches!(two(), Err(RateLimitError::Refused(_))), "on {}", stage.name);
+        assert!(matches!(two(), Err(RateLimitError::Limited(_))), "on {}", stage.name);
     }
 }
 
@@ -447,7 +450,7 @@ fn f44_a_body_that_waits_sees_its_delay_and_who_leaves_is_refunded() {
         assert_eq!(block_on(decision::line(&stage.limiter)).unwrap(), Duration::ZERO);
         let rule = Rule::new("f44-line", leaky_bucket(3, Rate::per_second(1)));
         let whole = || {
-            let check = Check::new(&rule, Key::whole_rule());
+            let check = Check::new(&rule, LimitKey::whole_rule());
             only(block_on(stage.limiter.peek(&check)).unwrap().outcomes()).remaining()
         };
         assert_eq!(whole(), 2);

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use axum::http;
 use ratelimit_kit::{
-    Check, Context, Key, LimitEvent, LimitEventKind, Limiter, LimiterBuilder, Mode, OnError,
-    RateLimitError, RateLimitLayer, Rule, rate_limit,
+    Check, LimitEvent, LimitEventKind, LimitKey, Limiter, LimiterBuilder, Mode, OnError,
+    RateLimitError, RateLimitLayer, RequestContext, Rule, rate_limit,
 };
 use test_support::{Link, Log, Node};
 use tower::{Layer, ServiceExt, service_fn};
@@ -116,11 +116,11 @@ fn b105_flood() {
     const REFUSED: usize = 100_000;
     let log = Log::start();
     let (limiter, rule) = (limiter().build().unwrap(), rule("b105", 10));
-    let hostile = Key::from("\u{1b}[31mkey\n".repeat(1_000));
+    let hostile = LimitKey::from("\u{1b}[31mkey\n".repeat(1_000));
     for _ in 0..REFUSED + 10 {
         let _ = limiter.check_blocking(&Check::new(&rule, &hostile));
     }
-    let lines = until_sum(&log, "b105", "refused", REFUSED);
+    let lines = until_sum(&log, "b105", "limited", REFUSED);
     assert!((2..=20).contains(&lines.len()), "{lines:?}");
     are_fit_to_be_read(&log);
 }
@@ -130,7 +130,7 @@ fn without_keys() {
     let limiter = limiter().build().unwrap();
     refused_on_all(&limiter, 1_000);
     for rule in ["b162-plain", "b162-hash"] {
-        let lines = until_sum(&log, rule, "refused", 1_000);
+        let lines = until_sum(&log, rule, "limited", 1_000);
         assert!(lines.len() <= 20 && lines.iter().all(|line| line.contains(" INFO ")), "{lines:?}");
         assert!(lines.iter().all(|line| !line.contains("key=")), "{lines:?}");
     }
@@ -144,7 +144,7 @@ fn with_keys() {
     let limiter = limiter().log_keys(true).on_event({
         let seen = Arc::clone(&seen);
         move |event: &LimitEvent<'_>| {
-            assert_eq!((event.kind, event.limit, event.cost), (LimitEventKind::Refused, 10, 1));
+            assert_eq!((event.kind, event.limit, event.cost), (LimitEventKind::Limited, 10, 1));
             assert!(event.retry_after.is_some() && event.degraded.is_none());
             seen.lock().unwrap().push((event.rule.to_owned(), event.key.as_str().to_owned()));
         }
@@ -152,7 +152,7 @@ fn with_keys() {
     let limiter = limiter.build().unwrap();
     refused_on_all(&limiter, 1_000);
     for rule in ["b162-plain", "b162-hash"] {
-        let lines = until_sum(&log, rule, "refused", 1_000);
+        let lines = until_sum(&log, rule, "limited", 1_000);
         assert!(lines.len() <= 20, "{lines:?}");
         let seen = seen.lock().unwrap();
         let of_rule = seen.iter().filter(|(of, _)| of == rule);
@@ -205,7 +205,7 @@ fn what_is_decided_without_the_store_says_so() {
     for (on_error, kind) in [
         (OnError::Open, LimitEventKind::Open),
         (OnError::Closed, LimitEventKind::Unavailable),
-        (OnError::Local, LimitEventKind::Refused),
+        (OnError::Local, LimitEventKind::Limited),
     ] {
         let builder = limiter().redis("redis://127.0.0.1:1").on_error(on_error);
         let (limiter, events) = observed(builder);
@@ -220,14 +220,15 @@ fn what_is_decided_without_the_store_says_so() {
 fn what_a_layer_refuses_is_an_event() {
     let (limiter, events) = observed(limiter());
     let rule = rule("events-layer", 0);
-    let layer = RateLimitLayer::new().limiter(limiter).limit(rule, |_: &Context| "key".into());
+    let layer =
+        RateLimitLayer::new().limiter(limiter).limit(rule, |_: &RequestContext| "key".into());
     let service = layer.layer(service_fn(async |_: http::Request<String>| {
         Ok::<_, std::convert::Infallible>(http::Response::new(String::new()))
     }));
     let answer = block_on(service.oneshot(http::Request::new(String::new()))).unwrap();
     assert_eq!(answer.status(), 429);
     let events: Vec<_> = events.try_iter().collect();
-    assert_eq!(events, [(LimitEventKind::Refused, "key".into(), 1, true)]);
+    assert_eq!(events, [(LimitEventKind::Limited, "key".into(), 1, true)]);
 }
 
 #[test]

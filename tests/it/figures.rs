@@ -14,7 +14,7 @@ fn admitted(rule: &Rule, arrivals: impl Iterator<Item = u64>) -> Vec<u64> {
     let stage = Stage::embedded();
     let is_admitted = |us: &u64| {
         stage.clock.set(ORIGIN + std::time::Duration::from_micros(*us));
-        stage.hit(rule).allowed()
+        stage.hit(rule).is_admitted()
     };
     arrivals.filter(is_admitted).collect()
 }

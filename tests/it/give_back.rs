@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use ratelimit_kit::{Algorithm, Rate};
-use ratelimit_runtime::algo::Instant;
+use ratelimit_runtime::__private::algo::Timestamp;
 use redis::cmd;
 use test_support::{Flavor, Server};
 
@@ -23,21 +23,21 @@ use crate::machine;
 use crate::specs::{damaged, foreign_values};
 use crate::stage::ORIGIN;
 
-const SECOND: Instant = 1_000_000;
+const SECOND: Timestamp = 1_000_000;
 
 /// Random steps of each kind on each server.
 const STEPS: usize = 4_000;
 
-fn origin() -> Instant {
+fn origin() -> Timestamp {
     ORIGIN.as_micros().try_into().unwrap()
 }
 
-fn micros(span: Duration) -> Instant {
+fn micros(span: Duration) -> Timestamp {
     span.as_micros().try_into().unwrap()
 }
 
 /// Any span up to one of these.
-fn up_to(rng: &mut Rng, spans: &[Instant]) -> Instant {
+fn up_to(rng: &mut Rng, spans: &[Timestamp]) -> Timestamp {
     let most = *rng.choice(spans).unwrap();
     rng.i64(0..=most)
 }
@@ -56,14 +56,14 @@ fn everywhere(test: impl Fn(&Desk, Kind) + Sync) {
 }
 
 /// Both are told the same: what is left, how long to wait, and when all is there.
-fn assert_alike(a: &Budget<'_>, b: &Budget<'_>, now: Instant) {
+fn assert_alike(a: &Budget<'_>, b: &Budget<'_>, now: Timestamp) {
     let left = answer(&a.peek(now));
     assert_eq!(left, answer(&b.peek(now)), "{:?} at {now}", a.plan);
     if left.remaining == left.limit {
         return;
     }
     let [a_told, b_told] = [a, b].map(|budget| answer(&budget.check(now, left.remaining + 1)));
-    assert!(!a_told.allowed);
+    assert!(!a_told.admitted);
     assert_eq!(a_told, b_told, "{:?} at {now}", a.plan);
 }
 
@@ -203,9 +203,9 @@ fn both_stores_refund_alike() {
                     charged.extend(at.map(|at| (at, cost)));
                 } else {
                     let (at, cost) = charged.swap_remove(rng.usize(..charged.len()));
-                    let in_line = kind == Kind::LeakyBucket && rng.bool();
+                    let queued_for = kind == Kind::LeakyBucket && rng.bool();
                     // Some of them come too late.
-                    let until = in_line.then(|| at.max(now + rng.i64(-span / 8..=span / 3)));
+                    let until = queued_for.then(|| at.max(now + rng.i64(-span / 8..=span / 3)));
                     let back = if let Some(until) = until {
                         budget.leave(now, at, cost, until)
                     } else {

@@ -63,7 +63,8 @@ enum Caller {
 
 /// What is left of rules, as a twin has it.
 fn left(limiter: &Limiter, rules: &[Rule]) -> Vec<u64> {
-    let peek = |rule| block_on(limiter.peek(&Check::new(rule, ratelimit_kit::Key::whole_rule())));
+    let peek =
+        |rule| block_on(limiter.peek(&Check::new(rule, ratelimit_kit::LimitKey::whole_rule())));
     rules.iter().map(|rule| only(peek(rule).unwrap().outcomes()).remaining()).collect()
 }
 
@@ -150,7 +151,7 @@ impl<'r> Street<'r> {
             let Caller::Waits(visit) = caller else { continue };
             match visit.as_mut().poll(&mut context) {
                 Poll::Ready(Ok(())) => *caller = Caller::Ran(self.now),
-                Poll::Ready(Err(RateLimitError::Refused(_))) => *caller = Caller::Refused,
+                Poll::Ready(Err(RateLimitError::Limited(_))) => *caller = Caller::Refused,
                 Poll::Ready(Err(error)) => panic!("{error}"),
                 Poll::Pending => {}
             }
@@ -293,7 +294,7 @@ fn who_leaves_after_a_reset_is_not_refunded() {
             street.enter_with(|limiter, ran, who| Box::pin(visit_slowly(limiter, ran, who)))
         };
         let before: Vec<usize> = (0..9).map(|_| enter(street)).collect();
-        let check = Check::new(&SLOW, ratelimit_kit::Key::whole_rule());
+        let check = Check::new(&SLOW, ratelimit_kit::LimitKey::whole_rule());
         block_on(street.stage.limiter.reset(&check)).unwrap();
         let after: Vec<usize> = (0..10).map(|_| enter(street)).collect();
         for who in &before[1..] {

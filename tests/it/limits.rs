@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ratelimit_kit::{Check, ConfigError, Mistake, Rate, RateLimitError};
+use ratelimit_kit::{Check, ConfigError, InvalidCall, Rate, RateLimitError};
 use test_support::{Flavor, Server};
 
 use crate::algorithms::{HOUR, Kind, fixed_window, ms, rule, secs, token_bucket};
@@ -16,16 +16,17 @@ fn b032_exactly_n_for_n_of_1_and_10() {
             for n in [1, 10] {
                 let fresh = || rule(kind.per(n, HOUR));
                 let ones = fresh();
-                let admitted: Vec<bool> = (0..n + 3).map(|_| stage.hit(&ones).allowed()).collect();
+                let admitted: Vec<bool> =
+                    (0..n + 3).map(|_| stage.hit(&ones).is_admitted()).collect();
                 let expected: Vec<bool> = (0..n + 3).map(|call| call < n).collect();
                 assert_eq!(admitted, expected, "{kind:?} of {n} on {}", stage.name);
 
                 let whole = fresh();
-                assert!(stage.cost(&whole, n).allowed(), "{kind:?} of {n} on {}", stage.name);
-                assert!(!stage.cost(&whole, 1).allowed(), "{kind:?} of {n} on {}", stage.name);
+                assert!(stage.cost(&whole, n).is_admitted(), "{kind:?} of {n} on {}", stage.name);
+                assert!(!stage.cost(&whole, 1).is_admitted(), "{kind:?} of {n} on {}", stage.name);
             }
             let mixed = rule(kind.per(10, HOUR));
-            let admitted = [4, 4, 3, 2, 1].map(|cost| stage.cost(&mixed, cost).allowed());
+            let admitted = [4, 4, 3, 2, 1].map(|cost| stage.cost(&mixed, cost).is_admitted());
             assert_eq!(admitted, [true, true, false, true, false], "{kind:?} on {}", stage.name);
         }
     }
@@ -48,16 +49,16 @@ fn b041_a_cost_larger_than_the_capacity() {
                 assert!(at_once, "{kind:?} on {}", stage.name);
                 let error = stage.limiter.check_blocking(&check).unwrap_err();
                 let expected =
-                    Mistake::CostExceedsCapacity { rule: rule.name().into(), cost, limit: 10 };
+                    InvalidCall::CostExceedsCapacity { rule: rule.name().into(), cost, limit: 10 };
                 match &error {
-                    RateLimitError::Mistake(mistake) => assert_eq!(*mistake, expected),
+                    RateLimitError::Invalid(mistake) => assert_eq!(*mistake, expected),
                     other => panic!("{kind:?} on {}: {other}", stage.name),
                 }
                 assert_eq!(error.retry_after(), None);
                 assert_eq!(error.http_status(), 400);
             };
             exceeds(11);
-            assert!(stage.cost(&rule, 10).allowed(), "{kind:?} on {}", stage.name);
+            assert!(stage.cost(&rule, 10).is_admitted(), "{kind:?} on {}", stage.name);
             exceeds(u64::MAX);
         }
     }
@@ -75,10 +76,10 @@ fn b044_large_integers_through_the_script() {
         let rule = rule(algorithm);
         for (cost, remaining) in [(1, LARGE - 1), (1, LARGE - 2), (LARGE - 2, 0)] {
             let outcome = told(limiter.check_blocking(&Check::new(&rule, "key").with_cost(cost)));
-            assert!(outcome.allowed());
+            assert!(outcome.is_admitted());
             assert_eq!((outcome.limit(), outcome.remaining()), (LARGE, remaining), "{algorithm:?}");
         }
-        assert!(!told(limiter.check_blocking(&Check::new(&rule, "key"))).allowed());
+        assert!(!told(limiter.check_blocking(&Check::new(&rule, "key"))).is_admitted());
     }
     for algorithm in algorithms(LARGEST) {
         let rule = rule(algorithm);
@@ -92,8 +93,9 @@ fn b044_large_integers_through_the_script() {
             let rule = rule(algorithm);
             let error = limiter.check_blocking(&Check::new(&rule, "key")).unwrap_err();
             match &error {
-                RateLimitError::Mistake(Mistake::Config(ConfigError::Number {
-                    number, ..
+                RateLimitError::Invalid(InvalidCall::Config(ConfigError::Number {
+                    number,
+                    ..
                 })) => {
                     assert!(number.to_string().contains(&count.to_string()), "{number}");
                 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use ratelimit_kit::{Algorithm, Check, ConfigError, Mistake, Rate, RateLimitError, Rule};
+use ratelimit_kit::{Algorithm, Check, ConfigError, InvalidCall, Rate, RateLimitError, Rule};
 
 use crate::algorithms::{
     Kind, fixed_window, leaky_bucket, ms, rule, secs, sliding_log, token_bucket,
@@ -20,11 +20,11 @@ fn b039_a_limit_of_zero_refuses_without_a_retry_time() {
     for stage in Stage::both() {
         for kind in Kind::ALL {
             let rule = rule(kind.recovering(5, secs(1)));
-            assert!(stage.hit(&rule).allowed());
+            assert!(stage.hit(&rule).is_admitted());
             let none = with(&rule, kind.per(0, secs(1)));
             for _ in 0..3 {
                 let outcome = stage.check(&none);
-                assert!(!outcome.allowed(), "{kind:?} on {}", stage.name);
+                assert!(!outcome.is_admitted(), "{kind:?} on {}", stage.name);
                 assert_eq!(outcome.retry_after(), None, "{kind:?} on {}", stage.name);
                 assert_eq!((outcome.limit(), outcome.remaining()), (0, 0), "{kind:?}");
             }
@@ -42,17 +42,17 @@ fn b039_a_window_of_zero_is_a_configuration_error() {
     for stage in Stage::both() {
         for kind in Kind::ALL {
             let rule = rule(kind.recovering(5, secs(1)));
-            assert!(stage.hit(&rule).allowed());
+            assert!(stage.hit(&rule).is_admitted());
             let zero = with(&rule, kind.per(5, Duration::ZERO));
             for _ in 0..3 {
                 let mistake = stage.mistake(&zero);
                 assert!(mistake.to_string().contains("is 0ns"), "{mistake} on {}", stage.name);
-                let is_of_number = matches!(mistake, Mistake::Config(ConfigError::Number { rule: of, .. })
+                let is_of_number = matches!(mistake, InvalidCall::Config(ConfigError::Number { rule: of, .. })
                         if *of == *rule.name());
                 assert!(is_of_number, "{kind:?} on {}", stage.name);
             }
             let error = stage.limiter.check_blocking(&zero).unwrap_err();
-            assert!(matches!(error, RateLimitError::Mistake(_)));
+            assert!(matches!(error, RateLimitError::Invalid(_)));
             assert_eq!(error.http_status(), 500);
             assert_eq!(stage.hits(&rule, 8), 4, "{kind:?} on {}", stage.name);
         }
@@ -76,7 +76,7 @@ fn b090_raising_a_rate_never_causes_a_denial() {
             let rule = rule(start);
             assert_eq!(stage.hits(&rule, 3), 3);
             let first = stage.check(&with(&rule, faster));
-            assert!(first.allowed(), "{faster:?} on {}", stage.name);
+            assert!(first.is_admitted(), "{faster:?} on {}", stage.name);
             assert_eq!(
                 (first.limit(), first.remaining()),
                 (16, 12),
@@ -84,7 +84,7 @@ fn b090_raising_a_rate_never_causes_a_denial() {
                 stage.name
             );
             let second = stage.check(&with(&rule, larger));
-            assert!(second.allowed(), "{larger:?} on {}", stage.name);
+            assert!(second.is_admitted(), "{larger:?} on {}", stage.name);
             assert_eq!(second.limit(), 32, "{larger:?} on {}", stage.name);
             assert!((11..=32).contains(&second.remaining()), "{second:?} on {}", stage.name);
             // A call may cost what its own numbers allow, whatever those of the rule are.
@@ -101,12 +101,12 @@ fn b090_raising_a_rate_in_real_time() {
     for [start, faster, larger] in b090_buckets() {
         let rule = rule(start);
         for _ in 0..3 {
-            assert!(told(limiter.check_blocking(&Check::new(&rule, "key"))).allowed());
+            assert!(told(limiter.check_blocking(&Check::new(&rule, "key"))).is_admitted());
         }
         let first = told(limiter.check_blocking(&with(&rule, faster)));
-        assert!(first.allowed() && (12..=16).contains(&first.remaining()), "{first:?}");
+        assert!(first.is_admitted() && (12..=16).contains(&first.remaining()), "{first:?}");
         let second = told(limiter.check_blocking(&with(&rule, larger)));
-        assert!(second.allowed() && (11..=32).contains(&second.remaining()), "{second:?}");
+        assert!(second.is_admitted() && (11..=32).contains(&second.remaining()), "{second:?}");
     }
 }
 
@@ -120,11 +120,11 @@ fn b091_lowering_a_fixed_window_below_what_is_used() {
         assert_eq!(stage.hits(&rule, 60), 60);
         stage.at(100);
         let refused = stage.check(&lowered);
-        assert!(!refused.allowed(), "on {}", stage.name);
+        assert!(!refused.is_admitted(), "on {}", stage.name);
         assert_eq!((refused.limit(), refused.remaining()), (10, 0), "on {}", stage.name);
         assert_eq!(refused.retry_after(), Some(ms(900)), "on {}", stage.name);
         stage.at(1_000);
-        let admitted = (0..20).filter(|_| stage.check(&lowered).allowed()).count();
+        let admitted = (0..20).filter(|_| stage.check(&lowered).is_admitted()).count();
         assert_eq!(admitted, 10, "on {}", stage.name);
     }
 }
@@ -136,15 +136,15 @@ fn b091_lowering_a_token_bucket_below_what_is_available() {
         let rule = rule(token_bucket(100, Rate::per_second(10)));
         let lowered = with(&rule, token_bucket(10, Rate::per_second(10)));
         stage.at(0);
-        assert!(stage.cost(&rule, 21).allowed());
+        assert!(stage.cost(&rule, 21).is_admitted());
         stage.at(100);
         assert_eq!(stage.peek(&rule).remaining(), 80);
         let outcomes: Vec<_> = (0..20).map(|_| stage.check(&lowered)).collect();
-        assert_eq!(outcomes.iter().filter(|o| o.allowed()).count(), 10, "on {}", stage.name);
+        assert_eq!(outcomes.iter().filter(|o| o.is_admitted()).count(), 10, "on {}", stage.name);
         assert!(outcomes.iter().all(|o| o.remaining() < 10), "on {}", stage.name);
         for step in 2..30 {
             stage.at(step * 100);
-            let admitted = [(); 2].map(|()| stage.check(&lowered).allowed());
+            let admitted = [(); 2].map(|()| stage.check(&lowered).is_admitted());
             assert_eq!(admitted, [true, false], "on {} at {step}00", stage.name);
         }
     }
@@ -158,11 +158,11 @@ fn b091_lowering_a_sliding_log_below_what_is_used() {
         let lowered = with(&rule, sliding_log(10, secs(1)));
         for t in 0..60 {
             stage.at(t);
-            assert!(stage.hit(&rule).allowed());
+            assert!(stage.hit(&rule).is_admitted());
         }
         stage.at(100);
         let refused = stage.check(&lowered);
-        assert!(!refused.allowed(), "on {}", stage.name);
+        assert!(!refused.is_admitted(), "on {}", stage.name);
         assert_eq!((refused.limit(), refused.remaining()), (10, 0), "on {}", stage.name);
         assert_eq!(refused.retry_after(), Some(ms(950)), "on {}", stage.name);
 
@@ -170,7 +170,7 @@ fn b091_lowering_a_sliding_log_below_what_is_used() {
         let mut admitted: VecDeque<u64> = VecDeque::new();
         for t in 1_000..3_500 {
             stage.at(t);
-            if stage.check(&lowered).allowed() {
+            if stage.check(&lowered).is_admitted() {
                 admitted.push_back(t);
             }
             if t < 1_050 {

@@ -79,7 +79,7 @@ pub(crate) fn warm_up(limiter: &Limiter) {
     block_on(limiter.ready()).unwrap();
     for kind in Kind::ALL {
         let rule = rule(kind.per(1, ms(1)));
-        assert!(told(limiter.check_blocking(&Check::new(&rule, "warm"))).allowed());
+        assert!(told(limiter.check_blocking(&Check::new(&rule, "warm"))).is_admitted());
     }
 }
 
@@ -145,7 +145,7 @@ impl Schedule {
     /// How many of so many calls are admitted now.
     pub(crate) fn admits(&mut self, rule: &Rule, calls: u64) -> Result<usize, Late> {
         let outcomes = self.hits(rule, calls)?;
-        Ok(outcomes.iter().filter(|outcome| outcome.allowed()).count())
+        Ok(outcomes.iter().filter(|outcome| outcome.is_admitted()).count())
     }
 
     /// What is left, now.

@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 use std::thread;
 
-use ratelimit_kit::{Check, ConfigError, Limiter, Mistake, Rate, RateLimitError, Rule};
+use ratelimit_kit::{Check, ConfigError, InvalidCall, Limiter, Rate, RateLimitError, Rule};
 use test_support::{Flavor, Server, unique};
 use tokio::runtime::{Builder, Runtime};
 
@@ -175,8 +175,8 @@ fn a_handed_in_connection_is_for_async_checks() {
             let check = Check::new(&rule, "key");
             assert_eq!(told(limiter.check(&check).await).remaining(), 99_999);
             match limiter.check_blocking(&check) {
-                Err(RateLimitError::Mistake(mistake)) => {
-                    assert_eq!(mistake, Mistake::Config(ConfigError::BlockingConnection));
+                Err(RateLimitError::Invalid(mistake)) => {
+                    assert_eq!(mistake, InvalidCall::Config(ConfigError::BlockingConnection));
                 }
                 other => panic!("{other:?}"),
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratelimit_kit::{
-    Check, Clock, Decision, Limiter, LimiterBuilder, ManualClock, Mistake, OnError, Outcome,
+    Check, Clock, Decision, InvalidCall, Limiter, LimiterBuilder, ManualClock, OnError, Outcome,
     RateLimitError, Rule,
 };
 use test_support::{Flavor, Server, unique};
@@ -60,7 +60,7 @@ impl Stage {
 
     /// So many calls of cost 1; how many were admitted.
     pub(crate) fn hits(&self, rule: &Rule, calls: u64) -> u64 {
-        (0..calls).map(|_| u64::from(self.hit(rule).allowed())).sum()
+        (0..calls).map(|_| u64::from(self.hit(rule).is_admitted())).sum()
     }
 
     /// What is left.
@@ -75,9 +75,9 @@ impl Stage {
     }
 
     /// The mistake that a check is.
-    pub(crate) fn mistake(&self, check: &Check<'_>) -> Mistake {
+    pub(crate) fn mistake(&self, check: &Check<'_>) -> InvalidCall {
         match self.limiter.check_blocking(check) {
-            Err(RateLimitError::Mistake(mistake)) => mistake,
+            Err(RateLimitError::Invalid(mistake)) => mistake,
             other => panic!("on {}, no mistake: {other:?}", self.name),
         }
     }
@@ -103,18 +103,18 @@ pub(crate) fn on(url: String) -> LimiterBuilder {
 pub(crate) fn told(result: Result<Decision, RateLimitError>) -> Outcome {
     let decision = match result {
         Ok(decision) => {
-            assert!(decision.allowed(), "a refusal came as Ok: {decision:?}");
+            assert!(decision.is_admitted(), "a refusal came as Ok: {decision:?}");
             decision
         }
-        Err(RateLimitError::Refused(refusal)) => {
-            assert!(!refusal.decision().allowed(), "an admission came as Err: {refusal:?}");
+        Err(RateLimitError::Limited(refusal)) => {
+            assert!(!refusal.decision().is_admitted(), "an admission came as Err: {refusal:?}");
             refusal.decision().clone()
         }
         Err(error) => panic!("no decision: {error}"),
     };
     assert_eq!(decision.degraded(), None);
     let outcome = only(decision.outcomes()).clone();
-    if outcome.allowed() {
+    if outcome.is_admitted() {
         assert_eq!(outcome.retry_after(), Some(Duration::ZERO));
     } else {
         assert_ne!(

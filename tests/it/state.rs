@@ -11,7 +11,7 @@ use crate::specs::{Kept, foreign, persisted};
 use crate::stage::{on_redis, told};
 
 fn admitted(limiter: &Limiter, rule: &Rule) -> bool {
-    told(limiter.check_blocking(&Check::new(rule, "key"))).allowed()
+    told(limiter.check_blocking(&Check::new(rule, "key"))).is_admitted()
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn b047_ttl_is_never_shorter_than_the_recovery_time() {
 
 fn block_on_connected(limiter: &Limiter, rule: &Rule) {
     let look = Check::new(rule, "another key").with_cost(0);
-    assert!(told(limiter.check_blocking(&look)).allowed());
+    assert!(told(limiter.check_blocking(&look)).is_admitted());
 }
 
 /// A sliding counter's window is kept until nothing of it is in sight.

@@ -42,7 +42,7 @@ fn a_service_starts_while_redis_is_down() {
     }
     assert_eq!(remaining, [2, 1, 0]);
     match check(&limiter, &local) {
-        Err(RateLimitError::Refused(refusal)) => {
+        Err(RateLimitError::Limited(refusal)) => {
             assert_eq!(refusal.decision().degraded(), Some(Degraded::Local));
             assert!(refusal.retry_after().is_some());
         }
@@ -124,7 +124,7 @@ fn a_closed_rule_that_only_watches_refuses_nothing() {
     let limiter = Limiter::builder().redis(format!("redis://127.0.0.1:{port}")).build().unwrap();
     for call in 0..5 {
         let decision = check(&limiter, &closed().with_mode(Mode::Shadow));
-        assert!(decision.unwrap().allowed(), "{call}");
+        assert!(decision.unwrap().is_admitted(), "{call}");
     }
     let watched = closed().with_mode(Mode::Shadow);
     let enforced = closed();

@@ -25,7 +25,7 @@ fn b026_sliding_counter_arithmetic() {
         assert_eq!(stage.peek(&rule).remaining(), 45, "on {}", stage.name);
         assert_eq!(stage.hits(&rule, 45), 45);
         let refused = stage.hit(&rule);
-        assert!(!refused.allowed());
+        assert!(!refused.is_admitted());
         // Weighted, the 50 are 45 now, and rounded down 44 a moment later.
         assert_eq!(refused.retry_after(), Some(ms(1)), "on {}", stage.name);
         stage.at(11_001);
@@ -48,13 +48,13 @@ fn b026_sliding_counter_arithmetic_in_real_time() {
         let remaining = redis.peek(&rule)?.remaining();
         assert!((44..=46).contains(&remaining), "{remaining}");
         let (admitted, refused): (Vec<_>, Vec<_>) =
-            redis.hits(&rule, 48)?.into_iter().partition(ratelimit_kit::Outcome::allowed);
+            redis.hits(&rule, 48)?.into_iter().partition(ratelimit_kit::Outcome::is_admitted);
         assert!((44..=46).contains(&admitted.len()), "{} admitted", admitted.len());
         let wait = refused.last().unwrap().retry_after().unwrap();
         assert!((ms(1)..=ms(200)).contains(&wait), "{wait:?}");
         let back = redis.watch.now() + wait;
         redis.watch.wait_until(back);
-        assert!(told(redis.limiter.check_blocking(&Check::new(&rule, "key"))).allowed());
+        assert!(told(redis.limiter.check_blocking(&Check::new(&rule, "key"))).is_admitted());
         Ok(())
     });
 }
@@ -67,9 +67,9 @@ fn b029_many_calls_in_one_clock_tick() {
         assert_eq!(stage.hits(&ones, 150), 100, "on {}", stage.name);
 
         let tens = rule(sliding_log(100, secs(60)));
-        let admitted = (0..10).filter(|_| stage.cost(&tens, 10).allowed()).count();
+        let admitted = (0..10).filter(|_| stage.cost(&tens, 10).is_admitted()).count();
         assert_eq!(admitted, 10, "on {}", stage.name);
-        assert!(!stage.cost(&tens, 1).allowed(), "on {}", stage.name);
+        assert!(!stage.cost(&tens, 1).is_admitted(), "on {}", stage.name);
     }
 }
 
@@ -94,7 +94,7 @@ fn b029_many_calls_from_four_nodes_at_once() {
                         let check = Check::new(&rule, "key");
                         let calls = (0..250).map(|_| node.check(&check));
                         let all = join_all(calls).await;
-                        all.into_iter().filter(|result| told(result.clone()).allowed()).count()
+                        all.into_iter().filter(|result| told(result.clone()).is_admitted()).count()
                     })
                 })
             });
@@ -119,14 +119,14 @@ fn b030_what_each_window_guarantees_across_a_border() {
             [990, 1_000, 1_990].map(|start| {
                 let burst = (start..start + 10).filter(|t| {
                     stage.at(*t);
-                    stage.hit(rule).allowed()
+                    stage.hit(rule).is_admitted()
                 });
                 burst.count()
             })
         };
         let window = rule(fixed_window(10, secs(1)));
         stage.at(0);
-        assert!(stage.hit(&window).allowed());
+        assert!(stage.hit(&window).is_admitted());
         assert_eq!(bursts(&window), [9, 10, 0], "on {}", stage.name);
 
         let log = rule(sliding_log(10, secs(1)));

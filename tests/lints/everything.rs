@@ -95,7 +95,7 @@ async fn tick(phone: &str) {
 }
 
 #[rate_limit(key = "plan.free", algo = fixed_window, limit = plan.burst, window = plan.window, cost = 2, when = !plan.free)]
-#[rate_limit(algo = sliding_counter, limit = plan.burst, window = plan.window, sub_windows = plan.parts, mode = shadow, on_error = open, fields = hidden)]
+#[rate_limit(algo = sliding_counter, limit = plan.burst, window = plan.window, sub_windows = plan.parts, mode = shadow, on_error = open, headers = hidden)]
 #[rate_limit(capacity = plan.burst, refill = plan.rate, cost = plan.parts)]
 #[rate_limit(algo = sliding_log, limit = 5, window = 60, on_error = closed)]
 fn per_call(plan: &Plan) -> Done {

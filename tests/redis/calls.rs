@@ -68,7 +68,7 @@ impl Told {
     fn new(result: &Result<Decision, RateLimitError>) -> Self {
         let decision = match result {
             Ok(decision) => decision,
-            Err(RateLimitError::Refused(refusal)) => refusal.decision(),
+            Err(RateLimitError::Limited(refusal)) => refusal.decision(),
             Err(RateLimitError::Unavailable(unavailable)) => {
                 return Self::Failed(unavailable.cause().clone());
             }
@@ -76,9 +76,9 @@ impl Told {
         };
         match decision.degraded() {
             Some(Degraded::Open) => Self::Open,
-            Some(Degraded::Local) => Self::Local(decision.allowed()),
+            Some(Degraded::Local) => Self::Local(decision.is_admitted()),
             None => match decision.outcomes() {
-                [outcome] if outcome.allowed() => Self::Admitted(outcome.remaining()),
+                [outcome] if outcome.is_admitted() => Self::Admitted(outcome.remaining()),
                 [outcome] => Self::Refused(outcome.retry_after().unwrap()),
                 other => panic!("{} outcomes for one check", other.len()),
             },

@@ -70,7 +70,7 @@ fn admits(limiter: &Limiter, checks: &[Check<'_>]) -> bool {
             assert_eq!(decision.degraded(), None);
             true
         }
-        Err(RateLimitError::Refused(refusal)) => {
+        Err(RateLimitError::Limited(refusal)) => {
             assert_eq!(refusal.decision().degraded(), None);
             false
         }

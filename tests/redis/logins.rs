@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ratelimit_kit::{Credentials, Degraded, Limiter, OnError, StoreError};
+use ratelimit_kit::{Degraded, Limiter, OnError, RedisCredentials, StoreError};
 use test_support::{Flavor, Reply, Server, Stub, unique};
 
 use crate::calls::{Told, block_on, by_default, call, connected, on, window};
@@ -212,7 +212,7 @@ fn b133_a_password_that_rotates_comes_from_a_closure() {
     let count = Arc::clone(&asked);
     let builder = on(format!("redis://127.0.0.1:{}", server.port())).redis_credentials(move || {
         count.fetch_add(1, Ordering::Relaxed);
-        Some(Credentials::new("app", provided.lock().unwrap().as_str()))
+        Some(RedisCredentials::new("app", provided.lock().unwrap().as_str()))
     });
     assert!(!format!("{builder:?}").contains("p1"));
     let limiter = connected(builder);

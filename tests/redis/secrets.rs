@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
-use ratelimit_kit::{Check, Credentials, Limiter, OnError, RateLimitError};
+use ratelimit_kit::{Check, Limiter, OnError, RateLimitError, RedisCredentials};
 use test_support::{Flavor, Link, Log, Node, Reply, Server, Stub};
 
 use crate::calls::{block_on, window};
@@ -142,7 +142,7 @@ fn b108_no_value_shows_a_password_and_errors_name_the_wrong_part() {
         #[cfg(feature = "tls")]
         format!("rediss://app:{WRITTEN}@127.0.0.1:1"),
     ] {
-        let credentials = Credentials::new("app", PLAIN);
+        let credentials = RedisCredentials::new("app", PLAIN);
         hides(&format!("{credentials:?} {credentials:#?}"));
         let builder = Limiter::builder()
             .redis(&url)

@@ -28,12 +28,12 @@ fn sharded(flavor: Flavor) -> Server {
 fn told(limiter: &Limiter, checks: &[Check<'_>]) -> (bool, Vec<(bool, u64)>) {
     let decision: Decision = match limiter.check_all_blocking(checks) {
         Ok(decision) => decision,
-        Err(RateLimitError::Refused(refusal)) => refusal.decision().clone(),
+        Err(RateLimitError::Limited(refusal)) => refusal.decision().clone(),
         Err(error) => panic!("{error}"),
     };
     assert_eq!(decision.degraded(), None, "{:?}", decision.cause());
-    let outcomes = decision.outcomes().iter().map(|o| (o.allowed(), o.remaining())).collect();
-    (decision.allowed(), outcomes)
+    let outcomes = decision.outcomes().iter().map(|o| (o.is_admitted(), o.remaining())).collect();
+    (decision.is_admitted(), outcomes)
 }
 
 fn limiter(server: &Server, user: &str, prefix: &str) -> Limiter {

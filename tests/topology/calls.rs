@@ -45,7 +45,7 @@ impl From<Result<Decision, RateLimitError>> for Told {
     fn from(result: Result<Decision, RateLimitError>) -> Self {
         match result {
             Ok(decision) => decision.degraded().map_or(Self::Admitted, Self::Degraded),
-            Err(RateLimitError::Refused(refusal)) => {
+            Err(RateLimitError::Limited(refusal)) => {
                 refusal.decision().degraded().map_or(Self::Refused, Self::Degraded)
             }
             Err(RateLimitError::Unavailable(unavailable)) => {

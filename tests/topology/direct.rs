@@ -1,6 +1,6 @@
 //! To look and to reset on a cluster, where rules lie apart.
 
-use ratelimit_kit::{Check, Key};
+use ratelimit_kit::{Check, LimitKey};
 use test_support::{Cluster, Flavor, unique};
 
 use crate::algorithms::{HOUR, Kind, rule};
@@ -17,7 +17,7 @@ fn f41_a_peek_at_many_slots_charges_nothing() {
         for left in [5, 3, 1] {
             let looks = [(); 2].map(|()| block_on(ground.limiter.peek_all(&checks)).unwrap());
             for look in looks {
-                assert_eq!(look.allowed(), left >= 2, "{look:?}");
+                assert_eq!(look.is_admitted(), left >= 2, "{look:?}");
                 assert!(look.outcomes().iter().all(|outcome| outcome.remaining() == left));
                 let waits = look.outcomes().iter().map(ratelimit_kit::Outcome::retry_after);
                 assert!(
@@ -42,7 +42,7 @@ fn f43_a_reset_on_a_cluster_says_whether_there_was_anything() {
         let plain = ground.limiter.limit(&rule, "key");
         let grouped = plain.clone().with_group(&group);
         for (used, other) in [(&plain, &grouped), (&grouped, &plain)] {
-            assert!(told(block_on(used.check())).allowed());
+            assert!(told(block_on(used.check())).is_admitted());
             assert!(!block_on(other.reset()).unwrap(), "{kind:?}");
             let look = block_on(used.peek()).unwrap();
             assert_eq!(only(look.outcomes()).remaining(), 0, "{kind:?}");
@@ -50,6 +50,6 @@ fn f43_a_reset_on_a_cluster_says_whether_there_was_anything() {
             assert!(block_on(used.check()).is_ok());
             assert!(block_on(used.reset()).unwrap(), "{kind:?}");
         }
-        assert!(!block_on(ground.limiter.limit(&rule, Key::whole_rule()).reset()).unwrap());
+        assert!(!block_on(ground.limiter.limit(&rule, LimitKey::whole_rule()).reset()).unwrap());
     }
 }

@@ -70,11 +70,11 @@ impl<'c> Ground<'c> {
 pub(crate) fn told_all(result: Result<Decision, RateLimitError>) -> (bool, Vec<Outcome>) {
     let decision = match result {
         Ok(decision) => decision,
-        Err(RateLimitError::Refused(refusal)) => refusal.decision().clone(),
+        Err(RateLimitError::Limited(refusal)) => refusal.decision().clone(),
         Err(error) => panic!("no decision: {error}"),
     };
     assert_eq!(decision.degraded(), None);
-    (decision.allowed(), decision.outcomes().to_vec())
+    (decision.is_admitted(), decision.outcomes().to_vec())
 }
 
 /// Waits until something is so.

@@ -61,7 +61,7 @@ fn a_refusal_of_a_group_charges_nothing() {
     assert!(ground.told(&[last.clone().with_cost(5)]).0);
     let (admitted, outcomes) = ground.told(&[first.clone(), last]);
     assert!(!admitted);
-    let told: Vec<_> = outcomes.iter().map(|o| (o.allowed(), o.remaining())).collect();
+    let told: Vec<_> = outcomes.iter().map(|o| (o.is_admitted(), o.remaining())).collect();
     assert_eq!(told, [(true, 5), (false, 0)]);
     assert_eq!(ground.peek(&first).remaining(), 5);
 }
@@ -77,7 +77,7 @@ fn b161_services_on_a_cluster() {
         let (limiter, rule) = (of(service), window(limit));
         let check = Check::new(&rule, "alice").with_group("people");
         let outcomes = (0..calls).map(|_| told(limiter.check_blocking(&check)));
-        outcomes.map(|outcome| (outcome.allowed(), outcome.remaining())).collect::<Vec<_>>()
+        outcomes.map(|outcome| (outcome.is_admitted(), outcome.remaining())).collect::<Vec<_>>()
     };
     assert_eq!(calls("mail", 1_000, 5).last(), Some(&(true, 995)));
     assert_eq!(calls("shop", 3, 4), [(true, 2), (true, 1), (true, 0), (false, 0)]);
@@ -87,7 +87,7 @@ fn b161_services_on_a_cluster() {
     let (limiter, rule) = (of("{x}"), window(5));
     for key in 0..300 {
         let check = Check::new(&rule, key.to_string());
-        assert!(told(limiter.check_blocking(&check)).allowed());
+        assert!(told(limiter.check_blocking(&check)).is_admitted());
     }
     for master in cluster.masters() {
         let pattern = format!("{prefix}:%7Bx%7D:login:*");

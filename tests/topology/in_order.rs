@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ratelimit_kit::{
-    Algorithm, Check, Key, Limiter, Mode, Outcome, Rate, RateLimitError, Rule, rate_limit,
+    Algorithm, Check, LimitKey, Limiter, Mode, Outcome, Rate, RateLimitError, Rule, rate_limit,
 };
 use test_support::{Cluster, Flavor};
 use tokio::task::JoinSet;
@@ -15,7 +15,7 @@ use crate::ground::{Ground, LONG, told_all, until};
 
 /// Whether each would have let the call pass, and what is left of it.
 fn summary(outcomes: &[Outcome]) -> Vec<(bool, u64)> {
-    outcomes.iter().map(|outcome| (outcome.allowed(), outcome.remaining())).collect()
+    outcomes.iter().map(|outcome| (outcome.is_admitted(), outcome.remaining())).collect()
 }
 
 /// A rule that refuses, and its check.
@@ -199,7 +199,11 @@ fn a_race_for_two_slots_admits_no_more_than_either_limit() {
 /// `None` if what the first of the noisy have charged is not all given back while they go on: on a busy
 /// machine that may fail, and it says nothing of what comes later. Where they hold the budget down it is
 /// never all there.
-fn refused_beside_the_noisy(ground: &Ground<'_>, shared_key: &Key, honest: &Rule) -> Option<usize> {
+fn refused_beside_the_noisy(
+    ground: &Ground<'_>,
+    shared_key: &LimitKey,
+    honest: &Rule,
+) -> Option<usize> {
     const NOISY: usize = 64;
     const HONEST: usize = 15;
     let all = rule(Kind::FixedWindow.per(20, HOUR));
@@ -260,7 +264,7 @@ fn refused_beside_the_noisy(ground: &Ground<'_>, shared_key: &Key, honest: &Rule
 fn refused_callers_do_not_hold_down_a_budget_that_all_share() {
     let ground = Ground::on(Cluster::shared(Flavor::Installed));
     // A rule without a key, and one that has a key, and many callers with it.
-    for shared in [Key::whole_rule(), Key::from("everybody")] {
+    for shared in [LimitKey::whole_rule(), LimitKey::from("everybody")] {
         let tenant = || rule(Kind::FixedWindow.per(3, HOUR));
         let refused = (0..10).find_map(|_| refused_beside_the_noisy(&ground, &shared, &tenant()));
         assert_eq!(refused, Some(0), "None: it was held down in each of ten attempts");
@@ -284,11 +288,11 @@ fn who_leaves_is_refunded_in_every_slot() {
     for flavor in Flavor::ALL {
         let ground = Ground::on(Cluster::shared(flavor));
         // In another slot than the line, whose key is the rule.
-        let of_line = ground.slot(&line, Key::whole_rule().as_str());
+        let of_line = ground.slot(&line, LimitKey::whole_rule().as_str());
         let user = (0..1_000).find(|user: &u32| ground.slot(&window, &user.to_string()) != of_line);
         let user = user.unwrap();
         let left = || {
-            let whole = ground.peek(&Check::new(&line, Key::whole_rule())).remaining();
+            let whole = ground.peek(&Check::new(&line, LimitKey::whole_rule())).remaining();
             (whole, ground.peek(&Check::new(&window, user)).remaining())
         };
         runtime.block_on(visit(ground.limiter.clone(), user)).unwrap();

@@ -115,7 +115,7 @@ fn a_stopped_node_slows_nobody_else() {
         let (admitted, outcomes) = firm.told(&checks);
         assert!(!admitted);
         assert!(start.elapsed() < ms(600), "{:?}", start.elapsed());
-        let told: Vec<_> = outcomes.iter().map(|o| (o.allowed(), o.remaining())).collect();
+        let told: Vec<_> = outcomes.iter().map(|o| (o.is_admitted(), o.remaining())).collect();
         assert_eq!(told, expected);
     }
     let (mut deadlines, mut at_once) = (0, 0);

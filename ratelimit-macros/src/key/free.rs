@@ -19,7 +19,7 @@ messages! {
         "`{name}` in quotes is text, so all callers would share one budget: names stand outside, as in \
          `'sms:' + phone`";
     not_in_quotes() =
-        "`key!` takes a key in quotes, as in `key!(\"'sms:' + phone\")`: a value alone is `Key::from(value)`";
+        "`key!` takes a key in quotes, as in `key!(\"'sms:' + phone\")`: a value alone is `LimitKey::from(value)`";
 }
 
 /// What stands in the brackets: a key, and perhaps `crate = path`.
@@ -65,7 +65,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     };
     match errors.finish() {
         Ok(()) => tokens.unwrap_or_default(),
-        Err(errors) => quote!({ #errors #krate::Key::whole_rule() }),
+        Err(errors) => quote!({ #errors #krate::LimitKey::whole_rule() }),
     }
 }
 

@@ -59,7 +59,7 @@ fn problem(at: Range<usize>, message: Message) -> Problem {
     Problem { at, message }
 }
 
-/// Compiles a key in the key language to an expression of type `Key`. `arg` is `key` or `group`.
+/// Compiles a key in the key language to an expression of type `LimitKey`. `arg` is `key` or `group`.
 ///
 /// `secret` is an expression of type `Option<&[u8]>`, the limiter's secret; it is in the output only
 /// when the key uses `hash(..)`.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::number::{Count, IntoRate, IntoWindow, Negative};
 use super::run::Run;
 use crate::decision::Decision;
-use crate::error::{Argument, Fault, InvalidNumber, Mistake, RateLimitError};
-use crate::key::Key;
+use crate::error::{Argument, Fault, InvalidCall, InvalidNumber, RateLimitError};
+use crate::key::LimitKey;
 use crate::limiter::{Caller, Checks, Limiter, Place, Question, mistaken};
 use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
 use crate::store::BoxFuture;
@@ -30,7 +30,7 @@ pub struct Call {
     checks: Checks,
     limiter: Option<Limiter>,
     wait: Option<Duration>,
-    group: Option<Arc<Key>>,
+    group: Option<Arc<LimitKey>>,
     /// The first number of the call that is negative, which has no other way to be reported.
     negative: Option<BelowZero>,
 }
@@ -48,13 +48,13 @@ struct BelowZero {
 impl BelowZero {
     /// The mistake, which is logged if those who run the service can mend it.
     #[cold]
-    fn report(self, first: &Rule) -> Mistake {
+    fn report(self, first: &Rule) -> InvalidCall {
         let rule = self.rule.unwrap_or(first);
         let Some(argument) = self.argument else {
-            return Mistake::NegativeCost { rule: rule.name().into(), cost: self.value };
+            return InvalidCall::NegativeCost { rule: rule.name().into(), cost: self.value };
         };
         let number = InvalidNumber::new(argument, Fault::Negative(self.value));
-        let mistake = Mistake::Config(rule.invalid(number));
+        let mistake = InvalidCall::Config(rule.invalid(number));
         rule.log_mistake(&mistake);
         mistake
     }
@@ -75,7 +75,7 @@ impl Call {
 
     /// The hash tag that puts the rules of this call into one slot of a Redis Cluster. All other
     /// stores keep them together anyway.
-    pub fn group(&mut self, tag: Key) {
+    pub fn group(&mut self, tag: LimitKey) {
         self.group = Some(Arc::new(tag));
     }
 
@@ -100,7 +100,7 @@ impl Call {
 
     /// Adds a check. What follows is about this one.
     #[inline]
-    pub fn check(&mut self, rule: &'static Rule, key: Key) -> &mut Self {
+    pub fn check(&mut self, rule: &'static Rule, key: LimitKey) -> &mut Self {
         let mut check = Check::new(rule, key);
         if let Some(longest) = self.wait {
             check = check.with_max_delay(longest);
@@ -168,7 +168,7 @@ impl Call {
         // Where it is: to move it would take as long as to decide it.
         match self.start() {
             Ok(Start::Admitted) => Run::admitted(),
-            Ok(Start::Wait(place)) => Run::in_line(*place),
+            Ok(Start::Wait(place)) => Run::queued_for(*place),
             Ok(Start::Ask) => Run::asking(Question::new(|caller| mem::take(self).ask(caller))),
             Err(error) => Run::limited(error),
         }
@@ -375,18 +375,18 @@ mod tests {
     #[test]
     fn numbers_of_the_call_replace_those_of_the_rule() {
         let set = numbers(|call| {
-            call.check(&BUCKET, Key::whole_rule()).capacity(7_u8).refill(Rate::per_minute(3));
+            call.check(&BUCKET, LimitKey::whole_rule()).capacity(7_u8).refill(Rate::per_minute(3));
         });
         assert_eq!(set, Algorithm::TokenBucket { capacity: 7, refill: Rate::per_minute(3) });
 
         let set = numbers(|call| {
-            call.check(&LINE, Key::whole_rule()).capacity(7_i64).leak(9_usize);
+            call.check(&LINE, LimitKey::whole_rule()).capacity(7_i64).leak(9_usize);
         });
         assert_eq!(set, Algorithm::LeakyBucket { capacity: 7, leak: Rate::per_second(9) });
 
         let set = numbers(|call| {
             let limit = &8_u32;
-            call.check(&COUNTER, Key::whole_rule()).limit(limit).window(30).sub_windows(4_u64);
+            call.check(&COUNTER, LimitKey::whole_rule()).limit(limit).window(30).sub_windows(4_u64);
         });
         let window = Duration::from_secs(30);
         assert_eq!(set, Algorithm::SlidingCounter { limit: 8, window, sub_windows: 4 });
@@ -398,7 +398,7 @@ mod tests {
         let limiter = limiter(&clock);
         let run = |cost: &dyn Fn(&mut Call)| {
             let mut call = call(&limiter);
-            cost(call.check(&BUCKET, Key::from("a")));
+            cost(call.check(&BUCKET, LimitKey::from("a")));
             call.run_blocking()
         };
         assert!(
@@ -411,14 +411,14 @@ mod tests {
             run(&|call| {
                 call.cost(3_u128);
             }),
-            Err(RateLimitError::Refused(_))
+            Err(RateLimitError::Limited(_))
         ));
         let exceeds =
-            Mistake::CostExceedsCapacity { rule: "bucket".into(), cost: u64::MAX, limit: 5 };
+            InvalidCall::CostExceedsCapacity { rule: "bucket".into(), cost: u64::MAX, limit: 5 };
         match run(&|call| {
             call.cost(u128::MAX);
         }) {
-            Err(RateLimitError::Mistake(mistake)) => assert_eq!(mistake, exceeds),
+            Err(RateLimitError::Invalid(mistake)) => assert_eq!(mistake, exceeds),
             other => panic!("{other:?}"),
         }
     }
@@ -429,14 +429,14 @@ mod tests {
         let limiter = limiter(&clock);
         let mistake = |rule: &'static Rule, set: &dyn Fn(&mut Call)| {
             let mut call = call(&limiter);
-            set(call.check(rule, Key::whole_rule()));
+            set(call.check(rule, LimitKey::whole_rule()));
             match call.run_blocking() {
-                Err(RateLimitError::Mistake(mistake)) => mistake,
+                Err(RateLimitError::Invalid(mistake)) => mistake,
                 other => panic!("{other:?}"),
             }
         };
         let of_cost = mistake(&BUCKET, &|call| _ = call.cost(-1));
-        assert_eq!(of_cost, Mistake::NegativeCost { rule: "bucket".into(), cost: -1 });
+        assert_eq!(of_cost, InvalidCall::NegativeCost { rule: "bucket".into(), cost: -1 });
         let says = |rule: &'static Rule, set: &dyn Fn(&mut Call), expected: &str| {
             let expected =
                 format!("rate limit `{}`: {expected}, and cannot be negative", rule.name());
@@ -457,7 +457,7 @@ mod tests {
     fn the_numbers_of_a_rule_that_is_off_do_not_matter() {
         let clock = clock();
         let mut call = call(&limiter(&clock));
-        call.check(&OFF, Key::whole_rule()).cost(-1).capacity(-1);
+        call.check(&OFF, LimitKey::whole_rule()).cost(-1).capacity(-1);
         assert!(call.run_blocking().is_ok());
     }
 
@@ -473,14 +473,14 @@ mod tests {
         for (limiter, rule) in [(limiter(&clock), &WATCHED), (watching, &ENFORCED)] {
             let runs = |set: &dyn Fn(&mut Call)| {
                 let mut call = call(&limiter);
-                set(call.check(rule, Key::from("a")));
+                set(call.check(rule, LimitKey::from("a")));
                 call.run_blocking().is_ok()
             };
             let numbers: [&dyn Fn(&mut Call); 4] = [
                 &|call| _ = call.capacity(-1),
                 &|call| _ = call.capacity(u64::MAX),
                 &|call| _ = call.capacity(5).refill(0),
-                &|call| _ = call.capacity(5).check(rule, Key::from("a")).capacity(5),
+                &|call| _ = call.capacity(5).check(rule, LimitKey::from("a")).capacity(5),
             ];
             for (n, set) in numbers.into_iter().enumerate() {
                 assert!(runs(set), "{n} of {rule:?}");
@@ -490,8 +490,8 @@ mod tests {
         let limiter = limiter(&clock);
         let left = (0..6).filter(|_| {
             let mut call = call(&limiter);
-            call.check(&WATCHED, Key::from("a")).capacity(-1);
-            call.check(&BUCKET, Key::from("watched beside"));
+            call.check(&WATCHED, LimitKey::from("a")).capacity(-1);
+            call.check(&BUCKET, LimitKey::from("watched beside"));
             call.run_blocking().is_ok()
         });
         assert_eq!(left.count(), 5);
@@ -504,7 +504,7 @@ mod tests {
         let turn = || {
             let mut call = call(&limiter);
             call.wait(2);
-            call.check(&LINE, Key::whole_rule());
+            call.check(&LINE, LimitKey::whole_rule());
             call.run()
         };
         let mut context = Context::from_waker(Waker::noop());
@@ -520,12 +520,12 @@ mod tests {
         let clock = clock();
         let limiter = limiter(&clock);
         for _ in 0..3 {
-            limiter.check_blocking(&Check::new(&LINE, Key::whole_rule())).unwrap();
+            limiter.check_blocking(&Check::new(&LINE, LimitKey::whole_rule())).unwrap();
         }
         let mut call = call(&limiter);
         call.wait(Duration::from_secs(2));
-        call.check(&LINE, Key::whole_rule());
-        assert!(matches!(call.run_blocking(), Err(RateLimitError::Refused(_))));
+        call.check(&LINE, LimitKey::whole_rule());
+        assert!(matches!(call.run_blocking(), Err(RateLimitError::Limited(_))));
     }
 
     #[test]

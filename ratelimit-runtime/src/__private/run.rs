@@ -48,7 +48,7 @@ impl Run {
         Self { state: State::Asking(asking) }
     }
 
-    pub(super) fn in_line(place: Place<'static>) -> Self {
+    pub(super) fn queued_for(place: Place<'static>) -> Self {
         Self { state: State::InLine(Box::pin(place.turn())) }
     }
 }
@@ -93,9 +93,9 @@ impl Run {
                         Err(error) => return Poll::Ready(Err(error)),
                     };
                 }
-                State::InLine(mut in_line) => {
-                    if in_line.as_mut().poll(context).is_pending() {
-                        self.state = State::InLine(in_line);
+                State::InLine(mut queued_for) => {
+                    if queued_for.as_mut().poll(context).is_pending() {
+                        self.state = State::InLine(queued_for);
                         return Poll::Pending;
                     }
                     self.state = State::Admitted;

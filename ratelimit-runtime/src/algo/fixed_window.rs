@@ -1,7 +1,7 @@
 //! Fixed window: opened by the first admitted call, forgotten when it ends.
 
 use super::{
-    Answer, Arithmetic, Charge, Instant, Refund, Resolution, Verdict, after, saturate, since,
+    Answer, Arithmetic, Charge, Refund, Resolution, Timestamp, Verdict, after, saturate, since,
 };
 
 /// A fixed window compiled for a resolution.
@@ -18,17 +18,17 @@ pub struct FixedWindow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowState {
     /// When the window opened.
-    pub start: Instant,
+    pub start: Timestamp,
     /// The latest admitted call.
-    pub last: Instant,
+    pub last: Timestamp,
     /// The permits given since it opened.
     pub count: u64,
 }
 
 /// The window at the instant at which a call reads it.
 struct View {
-    t: Instant,
-    start: Instant,
+    t: Timestamp,
+    start: Timestamp,
     count: u64,
 }
 
@@ -39,7 +39,7 @@ impl FixedWindow {
         Self { limit, window: window_us.saturating_mul(per_ms / 1_000), per_ms }
     }
 
-    fn view(&self, state: Option<&WindowState>, now: Instant) -> View {
+    fn view(&self, state: Option<&WindowState>, now: Timestamp) -> View {
         let fresh = |t| View { t, start: t, count: 0 };
         let Some(state) = state else { return fresh(now) };
         let mut state = *state;
@@ -52,7 +52,7 @@ impl FixedWindow {
         }
     }
 
-    fn millis_to_end(&self, view: &View, now: Instant) -> u64 {
+    fn millis_to_end(&self, view: &View, now: Timestamp) -> u64 {
         let end = after(view.start, u128::from(self.window));
         saturate(u128::from(since(end, now).div_ceil(self.per_ms)))
     }
@@ -61,17 +61,17 @@ impl FixedWindow {
 impl Arithmetic for FixedWindow {
     type State = WindowState;
 
-    fn admits(&self, state: Option<&WindowState>, now: Instant, cost: u64) -> bool {
+    fn admits(&self, state: Option<&WindowState>, now: Timestamp, cost: u64) -> bool {
         cost == 0
             || self.view(state, now).count.checked_add(cost).is_some_and(|sum| sum <= self.limit)
     }
 
-    fn charge(&self, state: Option<WindowState>, now: Instant, cost: u64) -> WindowState {
+    fn charge(&self, state: Option<WindowState>, now: Timestamp, cost: u64) -> WindowState {
         let View { t, start, count } = self.view(state.as_ref(), now);
         WindowState { start, last: t, count: count.saturating_add(cost) }
     }
 
-    fn refuse(&self, state: &mut WindowState, now: Instant) -> bool {
+    fn refuse(&self, state: &mut WindowState, now: Timestamp) -> bool {
         let ahead = since(state.last, now);
         let lost = ahead > self.window;
         if lost {
@@ -81,15 +81,15 @@ impl Arithmetic for FixedWindow {
         lost
     }
 
-    fn answer(&self, state: Option<&WindowState>, now: Instant, verdict: Verdict) -> Answer {
+    fn answer(&self, state: Option<&WindowState>, now: Timestamp, verdict: Verdict) -> Answer {
         let view = self.view(state, now);
         let end = self.millis_to_end(&view, now);
         Answer {
-            allowed: verdict.allowed,
+            admitted: verdict.admitted,
             limit: self.limit,
             remaining: self.limit.saturating_sub(view.count),
             retry_after_ms: match verdict {
-                Verdict { allowed: true, .. } => Some(0),
+                Verdict { admitted: true, .. } => Some(0),
                 Verdict { cost, .. } if cost > self.limit => None,
                 Verdict { .. } => Some(end),
             },
@@ -98,11 +98,11 @@ impl Arithmetic for FixedWindow {
         }
     }
 
-    fn charged_at(state: &WindowState) -> Instant {
+    fn charged_at(state: &WindowState) -> Timestamp {
         state.last
     }
 
-    fn refund(&self, state: &mut WindowState, now: Instant, charge: Charge) -> Refund {
+    fn refund(&self, state: &mut WindowState, now: Timestamp, charge: Charge) -> Refund {
         let Charge { at, cost, .. } = charge;
         let lost = since(state.last, now) > self.window;
         if lost || at > state.last || at < state.start || state.count < cost {
@@ -112,7 +112,7 @@ impl Arithmetic for FixedWindow {
         if state.count == 0 {
             // A window opens with a charge, and this one has none: it is over. The instant of the
             // latest charge stays.
-            state.start = Instant::MIN;
+            state.start = Timestamp::MIN;
         }
         Refund::Made
     }

@@ -1,7 +1,7 @@
 //! Leaky bucket: a line of bounded length that moves on at a constant rate.
 
 use super::flow::{Flow, convert};
-use super::{Answer, Arithmetic, Charge, Instant, Refund, Verdict, div, div_up, saturate, since};
+use super::{Answer, Arithmetic, Charge, Refund, Timestamp, Verdict, div, div_up, saturate, since};
 
 /// A leaky bucket compiled for a resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct LeakyBucket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeakyState {
     /// When something was last put in.
-    pub last: Instant,
+    pub last: Timestamp,
     /// What was in line then, in units of 1/`unit` permit.
     pub level: u128,
     /// [`Flow::unit`] when this was written: a rule may get another rate.
@@ -25,7 +25,7 @@ pub struct LeakyState {
 
 /// The bucket at the instant at which a call reads it.
 struct View {
-    t: Instant,
+    t: Timestamp,
     level: u128,
 }
 
@@ -36,7 +36,7 @@ impl LeakyBucket {
         Self { longest: Some(self.flow.moved_in_ms(longest_delay_ms)), ..self }
     }
 
-    fn view(&self, state: Option<&LeakyState>, now: Instant) -> View {
+    fn view(&self, state: Option<&LeakyState>, now: Timestamp) -> View {
         let Some(state) = state else { return View { t: now, level: 0 } };
         let level = convert(state.level, state.unit, self.flow.unit, div_up).min(self.flow.full());
         let t = if self.lost(state, now) { now } else { now.max(state.last) };
@@ -44,7 +44,7 @@ impl LeakyBucket {
     }
 
     /// Whether the state was written by a clock that is gone: further ahead than a full recovery.
-    fn lost(&self, state: &LeakyState, now: Instant) -> bool {
+    fn lost(&self, state: &LeakyState, now: Timestamp) -> bool {
         self.flow.moved(since(state.last, now)) > self.flow.full()
     }
 
@@ -58,17 +58,17 @@ impl LeakyBucket {
 impl Arithmetic for LeakyBucket {
     type State = LeakyState;
 
-    fn admits(&self, state: Option<&LeakyState>, now: Instant, cost: u64) -> bool {
+    fn admits(&self, state: Option<&LeakyState>, now: Timestamp, cost: u64) -> bool {
         cost == 0
             || self.highest(cost).is_some_and(|highest| self.view(state, now).level <= highest)
     }
 
-    fn charge(&self, state: Option<LeakyState>, now: Instant, cost: u64) -> LeakyState {
+    fn charge(&self, state: Option<LeakyState>, now: Timestamp, cost: u64) -> LeakyState {
         let View { t, level } = self.view(state.as_ref(), now);
         LeakyState { last: t, level: level + self.flow.amount(cost), unit: self.flow.unit }
     }
 
-    fn refuse(&self, state: &mut LeakyState, now: Instant) -> bool {
+    fn refuse(&self, state: &mut LeakyState, now: Timestamp) -> bool {
         let lost = self.lost(state, now);
         if lost {
             state.last = now;
@@ -76,16 +76,16 @@ impl Arithmetic for LeakyBucket {
         lost
     }
 
-    fn answer(&self, state: Option<&LeakyState>, now: Instant, verdict: Verdict) -> Answer {
+    fn answer(&self, state: Option<&LeakyState>, now: Timestamp, verdict: Verdict) -> Answer {
         let flow = &self.flow;
         let View { t, level } = self.view(state, now);
         let ahead = since(t, now);
         let own = if verdict.charged { flow.amount(verdict.cost) } else { 0 };
         Answer {
-            allowed: verdict.allowed,
+            admitted: verdict.admitted,
             limit: flow.capacity,
             remaining: saturate(div(flow.full().saturating_sub(level), u128::from(flow.unit))),
-            retry_after_ms: if verdict.allowed {
+            retry_after_ms: if verdict.admitted {
                 Some(0)
             } else {
                 self.highest(verdict.cost)
@@ -93,19 +93,19 @@ impl Arithmetic for LeakyBucket {
             },
             reset_after_ms: flow.millis(ahead, level),
             // The line moves on whatever the clock says, so a clock that is behind adds nothing.
-            delay_ms: if verdict.allowed { flow.millis(0, level.saturating_sub(own)) } else { 0 },
+            delay_ms: if verdict.admitted { flow.millis(0, level.saturating_sub(own)) } else { 0 },
         }
     }
 
-    fn charged_at(state: &LeakyState) -> Instant {
+    fn charged_at(state: &LeakyState) -> Timestamp {
         state.last
     }
 
-    fn refund(&self, state: &mut LeakyState, now: Instant, charge: Charge) -> Refund {
+    fn refund(&self, state: &mut LeakyState, now: Timestamp, charge: Charge) -> Refund {
         if state.last < charge.at || self.lost(state, now) || state.unit != self.flow.unit {
             return Refund::Stands;
         }
-        let level = if let Some(until) = charge.in_line_until {
+        let level = if let Some(until) = charge.queued_until {
             if now > until {
                 // Its turn has come: what it was charged has leaked.
                 return Refund::Stands;
@@ -148,12 +148,12 @@ mod tests {
                 if random.bool() {
                     let cost = random.u64(1..4);
                     let answer = super::super::hit(&BUCKET, &mut state, now, cost);
-                    if answer.allowed {
+                    if answer.admitted {
                         let delay = i64::try_from(answer.delay_ms).unwrap() * 1_000;
                         let at = LeakyBucket::charged_at(state.as_ref().unwrap());
                         // In its last millisecond it is not certain to be in line.
                         let until = Some(at + (delay - 1_000).max(0));
-                        line.push((now + delay, Charge { at, cost, in_line_until: until }));
+                        line.push((now + delay, Charge { at, cost, queued_until: until }));
                     }
                 } else if !line.is_empty() {
                     let (_, charge) = line.swap_remove(random.usize(0..line.len()));
@@ -176,7 +176,7 @@ mod tests {
             let full = (0..10).fold(None, |state, _| Some(BUCKET.charge(state, 0, 1)));
             // Another call, at the new rate: most of the line has gone.
             let mut state = with(rate).charge(full, 3_000_000, 1);
-            let last = Charge { at: 0, cost: 1, in_line_until: Some(9_000_000) };
+            let last = Charge { at: 0, cost: 1, queued_until: Some(9_000_000) };
             assert_eq!(BUCKET.refund(&mut state, 3_000_000, last), refund, "{rate}");
         }
     }
@@ -185,7 +185,7 @@ mod tests {
     fn who_leaves_when_the_turn_has_come_is_not_refunded() {
         let full = || (0..10).fold(None, |state, _| Some(BUCKET.charge(state, 0, 1))).unwrap();
         // The turn of the third is after two seconds.
-        let third = Charge { at: 0, cost: 1, in_line_until: Some(1_999_000) };
+        let third = Charge { at: 0, cost: 1, queued_until: Some(1_999_000) };
         for (now, refund, room) in [
             (1_999_000, Refund::Made, 2),
             (1_999_001, Refund::Stands, 1),

@@ -39,7 +39,7 @@ pub const MAX_SPAN_US: u64 = 1 << 52;
 pub const MAX_SUB_WINDOWS: u32 = 100;
 
 /// A point in time: ticks since the Unix epoch.
-pub type Instant = i64;
+pub type Timestamp = i64;
 
 /// How long a tick is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,12 +64,12 @@ impl Resolution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Whether this check alone would let the call pass.
-    pub allowed: bool,
+    pub admitted: bool,
     /// The capacity or limit in force.
     pub limit: u64,
     /// The largest whole cost that would be admitted right now.
     pub remaining: u64,
-    /// 0 if allowed; `None` if no wait will do; else the least number of milliseconds after which
+    /// 0 if admitted; `None` if no wait will do; else the least number of milliseconds after which
     /// the same call is admitted if nothing else happens.
     pub retry_after_ms: Option<u64>,
     /// After how many milliseconds the key behaves as if it had never been used.
@@ -84,7 +84,7 @@ pub struct Verdict {
     /// What the call costs.
     pub cost: u64,
     /// Whether the check admits it.
-    pub allowed: bool,
+    pub admitted: bool,
     /// Whether it was charged. An admitted check of a refused list is not.
     pub charged: bool,
 }
@@ -93,11 +93,11 @@ pub struct Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {
     /// The instant at which it was made, as [`Arithmetic::charged_at`] said then.
-    pub at: Instant,
+    pub at: Timestamp,
     /// What the call cost.
     pub cost: u64,
     /// Until when the call is certain to be in the line of a leaky bucket; `None` if it is in none.
-    pub in_line_until: Option<Instant>,
+    pub queued_until: Option<Timestamp>,
 }
 
 /// What became of a refund.
@@ -117,51 +117,51 @@ pub trait Arithmetic {
     type State;
 
     /// Whether a call of this cost is within the limit.
-    fn admits(&self, state: Option<&Self::State>, now: Instant, cost: u64) -> bool;
+    fn admits(&self, state: Option<&Self::State>, now: Timestamp, cost: u64) -> bool;
 
     /// Takes the cost of an admitted call. Not to be called for a cost of 0.
-    fn charge(&self, state: Option<Self::State>, now: Instant, cost: u64) -> Self::State;
+    fn charge(&self, state: Option<Self::State>, now: Timestamp, cost: u64) -> Self::State;
 
     /// What a refused call of cost 1 or more leaves behind: nothing changes, except that a state
     /// written by a clock that is gone is moved to this clock. `true` if it was.
-    fn refuse(&self, state: &mut Self::State, now: Instant) -> bool;
+    fn refuse(&self, state: &mut Self::State, now: Timestamp) -> bool;
 
     /// Frees memory of a state that was not charged, if much of it says nothing at this instant. On a
     /// clock that steps back the state may have used more than before, and never less.
-    fn condense(&self, state: &mut Self::State, now: Instant) {
+    fn condense(&self, state: &mut Self::State, now: Timestamp) {
         let _ = (state, now);
     }
 
     /// The answer that follows from the state after the decision.
-    fn answer(&self, state: Option<&Self::State>, now: Instant, verdict: Verdict) -> Answer;
+    fn answer(&self, state: Option<&Self::State>, now: Timestamp, verdict: Verdict) -> Answer;
 
     /// The instant of the latest charge in a state.
-    fn charged_at(state: &Self::State) -> Instant;
+    fn charged_at(state: &Self::State) -> Timestamp;
 
     /// Takes a charge out of a state, as far as that is certain to leave no more than if the call
     /// had not been charged. A call that is still in line is refunded in full: its turn is one that
     /// nobody takes; one whose turn has come by `now` is not, since its charge has leaked. Turns that were promised to others stay as they are.
     ///
     /// To be called once, and only for what was charged. The script `give_back` does the same.
-    fn refund(&self, state: &mut Self::State, now: Instant, charge: Charge) -> Refund;
+    fn refund(&self, state: &mut Self::State, now: Timestamp, charge: Charge) -> Refund;
 }
 
 /// Decides a single check and answers it.
 pub fn hit<A: Arithmetic>(
     algorithm: &A,
     state: &mut Option<A::State>,
-    now: Instant,
+    now: Timestamp,
     cost: u64,
 ) -> Answer {
-    let allowed = algorithm.admits(state.as_ref(), now, cost);
-    settle(algorithm, state, now, Verdict { cost, allowed, charged: allowed && cost > 0 })
+    let admitted = algorithm.admits(state.as_ref(), now, cost);
+    settle(algorithm, state, now, Verdict { cost, admitted, charged: admitted && cost > 0 })
 }
 
 /// Does to the state what the verdict says, and answers.
 pub fn settle<A: Arithmetic>(
     algorithm: &A,
     state: &mut Option<A::State>,
-    now: Instant,
+    now: Timestamp,
     verdict: Verdict,
 ) -> Answer {
     if verdict.charged {
@@ -176,13 +176,13 @@ pub fn settle<A: Arithmetic>(
 }
 
 /// The ticks by which `later` is after `earlier`; 0 if it is not.
-const fn since(later: Instant, earlier: Instant) -> u64 {
+const fn since(later: Timestamp, earlier: Timestamp) -> u64 {
     if later > earlier { later.abs_diff(earlier) } else { 0 }
 }
 
 /// The instant so many ticks after another, or the end of time.
-fn after(instant: Instant, ticks: u128) -> Instant {
-    i64::try_from(ticks).map_or(Instant::MAX, |ticks| instant.saturating_add(ticks))
+fn after(instant: Timestamp, ticks: u128) -> Timestamp {
+    i64::try_from(ticks).map_or(Timestamp::MAX, |ticks| instant.saturating_add(ticks))
 }
 
 /// `a / b`, rounded down. Nearly always both fit into 64 bits, which is several times faster.

@@ -6,7 +6,8 @@
 use smallvec::SmallVec;
 
 use super::{
-    Answer, Arithmetic, Charge, Instant, Refund, Resolution, Verdict, div, div_up, saturate, since,
+    Answer, Arithmetic, Charge, Refund, Resolution, Timestamp, Verdict, div, div_up, saturate,
+    since,
 };
 
 /// A sliding counter compiled for a resolution.
@@ -32,7 +33,7 @@ pub struct Grid {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CounterState {
     /// The latest admitted call.
-    pub last: Instant,
+    pub last: Timestamp,
     /// The grid on which this was counted: a rule may get another one.
     pub grid: Grid,
     /// The number of the sub-window of the first count.
@@ -43,7 +44,7 @@ pub struct CounterState {
 
 /// The counts at the instant at which a call reads them.
 struct View<'a> {
-    t: Instant,
+    t: Timestamp,
     /// The grid of the counts.
     grid: Grid,
     /// The sub-window of `t`, and how far it has gone, in units.
@@ -71,7 +72,7 @@ impl Grid {
     }
 
     /// The sub-window of an instant, and how far it has gone then, in units.
-    fn locate(self, instant: Instant) -> (i64, u128) {
+    fn locate(self, instant: Timestamp) -> (i64, u128) {
         let position = i128::from(instant) * self.parts();
         let index = position.div_euclid(self.window());
         let elapsed = position.rem_euclid(self.window());
@@ -79,15 +80,15 @@ impl Grid {
     }
 
     /// The last instant of a sub-window.
-    fn last_of(self, index: i64) -> Instant {
+    fn last_of(self, index: i64) -> Timestamp {
         let border = (i128::from(index) + 1) * self.window();
         // Rounded down, of the instants before the border.
         let last = (border - 1).div_euclid(self.parts());
-        i64::try_from(last).unwrap_or(Instant::MAX)
+        i64::try_from(last).unwrap_or(Timestamp::MAX)
     }
 
     /// Whole ticks, rounded up, from `now` until so far into a sub-window.
-    fn ticks_until(self, now: Instant, index: i64, elapsed: u128) -> u128 {
+    fn ticks_until(self, now: Timestamp, index: i64, elapsed: u128) -> u128 {
         let target = i128::from(index) * self.window() + i128::try_from(elapsed).unwrap_or(0);
         let distance = target - i128::from(now) * self.parts();
         u128::try_from(distance).map_or(0, |distance| div_up(distance, self.parts().unsigned_abs()))
@@ -143,7 +144,7 @@ impl SlidingCounter {
         Self { limit, grid: Grid { window, parts }, per_ms }
     }
 
-    fn view<'a>(&self, state: Option<&'a CounterState>, now: Instant) -> View<'a> {
+    fn view<'a>(&self, state: Option<&'a CounterState>, now: Timestamp) -> View<'a> {
         let Some(state) = state else {
             let (index, elapsed) = self.grid.locate(now);
             let grid = self.grid;
@@ -167,7 +168,7 @@ impl SlidingCounter {
     }
 
     /// Whether a clock that is gone wrote this: further ahead than a window and a sub-window.
-    fn lost(&self, last: Instant, now: Instant) -> bool {
+    fn lost(&self, last: Timestamp, now: Timestamp) -> bool {
         let ahead = i128::from(since(last, now)) * self.grid.parts();
         ahead > self.grid.window() * (self.grid.parts() + 1)
     }
@@ -176,7 +177,7 @@ impl SlidingCounter {
         saturate(div_up(ticks, u128::from(self.per_ms)))
     }
 
-    fn retry_after(&self, view: &View<'_>, now: Instant, cost: u64) -> Option<u64> {
+    fn retry_after(&self, view: &View<'_>, now: Timestamp, cost: u64) -> Option<u64> {
         let room = self.limit.checked_sub(cost)?;
         let parts = i64::from(view.grid.parts.max(1));
         let (index, elapsed) = (view.index..=view.index.saturating_add(parts))
@@ -189,11 +190,11 @@ impl SlidingCounter {
 impl Arithmetic for SlidingCounter {
     type State = CounterState;
 
-    fn admits(&self, state: Option<&CounterState>, now: Instant, cost: u64) -> bool {
+    fn admits(&self, state: Option<&CounterState>, now: Timestamp, cost: u64) -> bool {
         cost == 0 || self.view(state, now).estimate() + u128::from(cost) <= u128::from(self.limit)
     }
 
-    fn charge(&self, state: Option<CounterState>, now: Instant, cost: u64) -> CounterState {
+    fn charge(&self, state: Option<CounterState>, now: Timestamp, cost: u64) -> CounterState {
         let view = self.view(state.as_ref(), now);
         let t = view.t;
         let (newest, _) = self.grid.locate(t);
@@ -211,7 +212,7 @@ impl Arithmetic for SlidingCounter {
         CounterState { last: t, grid: self.grid, newest, counts }
     }
 
-    fn refuse(&self, state: &mut CounterState, now: Instant) -> bool {
+    fn refuse(&self, state: &mut CounterState, now: Timestamp) -> bool {
         let lost = self.lost(state.last, now);
         if lost {
             state.last = now;
@@ -220,14 +221,14 @@ impl Arithmetic for SlidingCounter {
         lost
     }
 
-    fn answer(&self, state: Option<&CounterState>, now: Instant, verdict: Verdict) -> Answer {
+    fn answer(&self, state: Option<&CounterState>, now: Timestamp, verdict: Verdict) -> Answer {
         let view = self.view(state, now);
         let used = view.estimate();
         Answer {
-            allowed: verdict.allowed,
+            admitted: verdict.admitted,
             limit: self.limit,
             remaining: saturate(u128::from(self.limit).saturating_sub(used)),
-            retry_after_ms: if verdict.allowed {
+            retry_after_ms: if verdict.admitted {
                 Some(0)
             } else {
                 self.retry_after(&view, now, verdict.cost)
@@ -244,11 +245,11 @@ impl Arithmetic for SlidingCounter {
         }
     }
 
-    fn charged_at(state: &CounterState) -> Instant {
+    fn charged_at(state: &CounterState) -> Timestamp {
         state.last
     }
 
-    fn refund(&self, state: &mut CounterState, now: Instant, charge: Charge) -> Refund {
+    fn refund(&self, state: &mut CounterState, now: Timestamp, charge: Charge) -> Refund {
         if state.grid != self.grid || state.last < charge.at || self.lost(state.last, now) {
             return Refund::Stands;
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{
-    Answer, Arithmetic, Charge, Instant, Refund, Resolution, Verdict, after, saturate, since,
+    Answer, Arithmetic, Charge, Refund, Resolution, Timestamp, Verdict, after, saturate, since,
 };
 
 /// The most entries behind one that is refunded: they are written again.
@@ -35,14 +35,14 @@ pub struct LogState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
-    at: Instant,
+    at: Timestamp,
     /// The running total up to and with this entry. It wraps; only differences count.
     total: u64,
 }
 
 impl LogState {
     /// A log with these calls, oldest first: when, and at what cost.
-    pub fn new(calls: impl IntoIterator<Item = (Instant, u64)>) -> Self {
+    pub fn new(calls: impl IntoIterator<Item = (Timestamp, u64)>) -> Self {
         let mut log = Self::default();
         for (at, cost) in calls {
             log.push(at, cost);
@@ -74,7 +74,7 @@ impl LogState {
     }
 
     /// How many of the oldest entries are not after an instant.
-    fn until(&self, instant: Instant) -> usize {
+    fn until(&self, instant: Timestamp) -> usize {
         self.entries.partition_point(|entry| entry.at <= instant)
     }
 
@@ -83,7 +83,7 @@ impl LogState {
         self.entries.is_empty()
     }
 
-    fn push(&mut self, at: Instant, cost: u64) {
+    fn push(&mut self, at: Timestamp, cost: u64) {
         let total = self.total().wrapping_add(cost);
         match self.entries.back_mut() {
             Some(entry) if entry.at == at => entry.total = total,
@@ -92,7 +92,7 @@ impl LogState {
     }
 
     /// Takes a call out again; `false` if it is not there, or too much is behind it.
-    fn take_out(&mut self, at: Instant, cost: u64) -> bool {
+    fn take_out(&mut self, at: Timestamp, cost: u64) -> bool {
         let Ok(place) = self.entries.binary_search_by_key(&at, |entry| entry.at) else {
             return false;
         };
@@ -115,19 +115,19 @@ impl LogState {
         self.entries.back().map_or(self.before, |entry| entry.total)
     }
 
-    fn last(&self) -> Option<Instant> {
+    fn last(&self) -> Option<Timestamp> {
         self.entries.back().map(|entry| entry.at)
     }
 
     /// The permits given after an instant.
-    fn sum_after(&self, instant: Option<Instant>) -> u64 {
+    fn sum_after(&self, instant: Option<Timestamp>) -> u64 {
         let Some(instant) = instant else { return self.total().wrapping_sub(self.before) };
         let gone = self.until(instant).checked_sub(1).and_then(|i| self.entries.get(i));
         self.total().wrapping_sub(gone.map_or(self.before, |entry| entry.total))
     }
 
     /// The first instant after whose entries at most `sum` permits are left.
-    fn leaves(&self, sum: u64) -> Option<Instant> {
+    fn leaves(&self, sum: u64) -> Option<Timestamp> {
         let total = self.total();
         let first = self.entries.partition_point(|entry| total.wrapping_sub(entry.total) > sum);
         self.entries.get(first).map(|entry| entry.at)
@@ -136,7 +136,7 @@ impl LogState {
 
 /// The log at the instant at which a call reads it.
 struct View {
-    t: Instant,
+    t: Timestamp,
     sum: u64,
     /// By how much the entries must be moved back, because their clock is gone.
     shift: u64,
@@ -149,7 +149,7 @@ impl SlidingLog {
         Self { limit, window: window_us.saturating_mul(per_ms / 1_000), per_ms }
     }
 
-    fn view(&self, state: Option<&LogState>, now: Instant) -> View {
+    fn view(&self, state: Option<&LogState>, now: Timestamp) -> View {
         let Some((state, last)) = state.and_then(|state| Some((state, state.last()?))) else {
             return View { t: now, sum: 0, shift: 0 };
         };
@@ -159,17 +159,17 @@ impl SlidingLog {
     }
 
     /// Entries at this instant and before no longer count. In the entries' own time.
-    fn edge(&self, t: Instant, shift: u64) -> Option<Instant> {
+    fn edge(&self, t: Timestamp, shift: u64) -> Option<Timestamp> {
         t.checked_add_unsigned(shift).and_then(|t| t.checked_sub_unsigned(self.window))
     }
 
     /// How far the log is ahead of the clock, if that is further than a full recovery; else 0.
-    fn lost(&self, last: Instant, now: Instant) -> u64 {
+    fn lost(&self, last: Timestamp, now: Timestamp) -> u64 {
         let ahead = since(last, now);
         if ahead > self.window { ahead } else { 0 }
     }
 
-    fn millis_until_gone(&self, entry: Instant, now: Instant) -> u64 {
+    fn millis_until_gone(&self, entry: Timestamp, now: Timestamp) -> u64 {
         let gone = after(entry, u128::from(self.window));
         saturate(u128::from(since(gone, now).div_ceil(self.per_ms)))
     }
@@ -178,12 +178,12 @@ impl SlidingLog {
 impl Arithmetic for SlidingLog {
     type State = LogState;
 
-    fn admits(&self, state: Option<&LogState>, now: Instant, cost: u64) -> bool {
+    fn admits(&self, state: Option<&LogState>, now: Timestamp, cost: u64) -> bool {
         cost == 0
             || self.view(state, now).sum.checked_add(cost).is_some_and(|sum| sum <= self.limit)
     }
 
-    fn charge(&self, state: Option<LogState>, now: Instant, cost: u64) -> LogState {
+    fn charge(&self, state: Option<LogState>, now: Timestamp, cost: u64) -> LogState {
         let mut state = state.unwrap_or_default();
         self.refuse(&mut state, now);
         let t = state.last().map_or(now, |last| now.max(last));
@@ -199,7 +199,7 @@ impl Arithmetic for SlidingLog {
         state
     }
 
-    fn refuse(&self, state: &mut LogState, now: Instant) -> bool {
+    fn refuse(&self, state: &mut LogState, now: Timestamp) -> bool {
         let Some(last) = state.last() else { return false };
         let shift = self.lost(last, now);
         if shift > 0 {
@@ -210,7 +210,7 @@ impl Arithmetic for SlidingLog {
         shift > 0
     }
 
-    fn condense(&self, state: &mut LogState, now: Instant) {
+    fn condense(&self, state: &mut LogState, now: Timestamp) {
         if state.entries.len() < MANY {
             return;
         }
@@ -224,19 +224,19 @@ impl Arithmetic for SlidingLog {
         }
     }
 
-    fn answer(&self, state: Option<&LogState>, now: Instant, verdict: Verdict) -> Answer {
+    fn answer(&self, state: Option<&LogState>, now: Timestamp, verdict: Verdict) -> Answer {
         let View { t, sum, shift } = self.view(state, now);
-        let back = |at: Instant| at.saturating_sub_unsigned(shift);
+        let back = |at: Timestamp| at.saturating_sub_unsigned(shift);
         let retry = || {
             let room = self.limit.checked_sub(verdict.cost)?;
             let at = state.and_then(|state| state.leaves(room)).map_or(t, back);
             Some(self.millis_until_gone(at, now).max(1))
         };
         Answer {
-            allowed: verdict.allowed,
+            admitted: verdict.admitted,
             limit: self.limit,
             remaining: self.limit.saturating_sub(sum),
-            retry_after_ms: if verdict.allowed { Some(0) } else { retry() },
+            retry_after_ms: if verdict.admitted { Some(0) } else { retry() },
             reset_after_ms: match state.and_then(LogState::last) {
                 Some(last) => self.millis_until_gone(back(last), now),
                 None => 0,
@@ -245,11 +245,11 @@ impl Arithmetic for SlidingLog {
         }
     }
 
-    fn charged_at(state: &LogState) -> Instant {
-        state.last().unwrap_or(Instant::MIN)
+    fn charged_at(state: &LogState) -> Timestamp {
+        state.last().unwrap_or(Timestamp::MIN)
     }
 
-    fn refund(&self, state: &mut LogState, now: Instant, charge: Charge) -> Refund {
+    fn refund(&self, state: &mut LogState, now: Timestamp, charge: Charge) -> Refund {
         let Some(last) = state.last() else { return Refund::Stands };
         if self.lost(last, now) > 0 || !state.take_out(charge.at, charge.cost) {
             return Refund::Stands;
@@ -293,7 +293,7 @@ mod tests {
             let exact = state.clone();
             for now in [3_000_000, 3_040_000, 3_100_000] {
                 let answer = hit(&LOG, &mut state, now, cost);
-                assert_eq!(answer.allowed, cost == 0);
+                assert_eq!(answer.admitted, cost == 0);
                 assert_eq!(answer, hit(&LOG, &mut exact.clone(), now, cost), "{now}");
             }
             let log = state.as_ref().unwrap();

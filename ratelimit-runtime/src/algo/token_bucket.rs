@@ -1,7 +1,7 @@
 //! Token bucket: full at first, a call takes tokens, they come back at a constant rate.
 
 use super::flow::{Flow, convert};
-use super::{Answer, Arithmetic, Charge, Instant, Refund, Verdict, div, saturate, since};
+use super::{Answer, Arithmetic, Charge, Refund, Timestamp, Verdict, div, saturate, since};
 
 /// A token bucket compiled for a resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct TokenBucket(pub Flow);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenState {
     /// When tokens were last taken.
-    pub last: Instant,
+    pub last: Timestamp,
     /// What was left then, in units of 1/`unit` token.
     pub tokens: u128,
     /// [`Flow::unit`] when this was written: a rule may get another rate.
@@ -20,12 +20,12 @@ pub struct TokenState {
 
 /// The bucket at the instant at which a call reads it.
 struct View {
-    t: Instant,
+    t: Timestamp,
     tokens: u128,
 }
 
 impl TokenBucket {
-    fn view(&self, state: Option<&TokenState>, now: Instant) -> View {
+    fn view(&self, state: Option<&TokenState>, now: Timestamp) -> View {
         let full = self.0.full();
         let Some(state) = state else { return View { t: now, tokens: full } };
         let tokens = convert(state.tokens, state.unit, self.0.unit, div);
@@ -34,7 +34,7 @@ impl TokenBucket {
     }
 
     /// Whether the state was written by a clock that is gone: further ahead than a full recovery.
-    fn lost(&self, state: &TokenState, now: Instant) -> bool {
+    fn lost(&self, state: &TokenState, now: Timestamp) -> bool {
         self.0.moved(since(state.last, now)) > self.0.full()
     }
 }
@@ -42,17 +42,17 @@ impl TokenBucket {
 impl Arithmetic for TokenBucket {
     type State = TokenState;
 
-    fn admits(&self, state: Option<&TokenState>, now: Instant, cost: u64) -> bool {
+    fn admits(&self, state: Option<&TokenState>, now: Timestamp, cost: u64) -> bool {
         cost == 0 || self.view(state, now).tokens >= self.0.amount(cost)
     }
 
-    fn charge(&self, state: Option<TokenState>, now: Instant, cost: u64) -> TokenState {
+    fn charge(&self, state: Option<TokenState>, now: Timestamp, cost: u64) -> TokenState {
         let View { t, tokens } = self.view(state.as_ref(), now);
         let tokens = tokens.saturating_sub(self.0.amount(cost));
         TokenState { last: t, tokens, unit: self.0.unit }
     }
 
-    fn refuse(&self, state: &mut TokenState, now: Instant) -> bool {
+    fn refuse(&self, state: &mut TokenState, now: Timestamp) -> bool {
         let lost = self.lost(state, now);
         if lost {
             state.last = now;
@@ -60,17 +60,17 @@ impl Arithmetic for TokenBucket {
         lost
     }
 
-    fn answer(&self, state: Option<&TokenState>, now: Instant, verdict: Verdict) -> Answer {
+    fn answer(&self, state: Option<&TokenState>, now: Timestamp, verdict: Verdict) -> Answer {
         let flow = &self.0;
         let View { t, tokens } = self.view(state, now);
         let ahead = since(t, now);
         let missing = flow.amount(verdict.cost).saturating_sub(tokens);
         Answer {
-            allowed: verdict.allowed,
+            admitted: verdict.admitted,
             limit: flow.capacity,
             remaining: saturate(div(tokens, u128::from(flow.unit))),
             retry_after_ms: match verdict {
-                Verdict { allowed: true, .. } => Some(0),
+                Verdict { admitted: true, .. } => Some(0),
                 Verdict { cost, .. } if cost > flow.capacity => None,
                 Verdict { .. } => Some(flow.millis(ahead, missing)),
             },
@@ -79,11 +79,11 @@ impl Arithmetic for TokenBucket {
         }
     }
 
-    fn charged_at(state: &TokenState) -> Instant {
+    fn charged_at(state: &TokenState) -> Timestamp {
         state.last
     }
 
-    fn refund(&self, state: &mut TokenState, now: Instant, charge: Charge) -> Refund {
+    fn refund(&self, state: &mut TokenState, now: Timestamp, charge: Charge) -> Refund {
         if state.last < charge.at || self.lost(state, now) || state.unit != self.0.unit {
             return Refund::Stands;
         }

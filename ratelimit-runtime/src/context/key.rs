@@ -165,17 +165,20 @@ impl KeyPart for Header {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::Context;
+    use crate::context::RequestContext;
     use crate::key::functions::{digits, fold, lower, prefix, trim};
-    use crate::key::{Key, KeyBuilder};
+    use crate::key::{KeyBuilder, LimitKey};
 
-    fn key(part: &(impl KeyPart + ?Sized), context: crate::context::ContextBuilder) -> Key {
+    fn key(
+        part: &(impl KeyPart + ?Sized),
+        context: crate::context::RequestContextBuilder,
+    ) -> LimitKey {
         context.build().scope_blocking(|| KeyBuilder::new().value(part).finish())
     }
 
     fn ip(address: &str) -> String {
         let address = address.parse().unwrap();
-        key(&Ip, Context::builder().ip(address)).as_str().to_owned()
+        key(&Ip, RequestContext::builder().ip(address)).as_str().to_owned()
     }
 
     #[test]
@@ -185,7 +188,7 @@ mod tests {
         assert_eq!(ip("2001:db8:1:2:3:4:5:6"), ip("2001:db8:1:2::1"));
         assert_ne!(ip("2001:db8:1:2::1"), ip("2001:db8:1:3::1"));
         let address = "2001:db8:1:2:3:4:5:6".parse().unwrap();
-        let within = |bits| key(&Ip, Context::builder().ip_within(address, bits));
+        let within = |bits| key(&Ip, RequestContext::builder().ip_within(address, bits));
         assert_eq!(within(128).as_str(), "2001%3Adb8%3A1%3A2%3A3%3A4%3A5%3A6");
         assert_eq!(within(32).as_str(), "2001%3Adb8%3A%3A/32");
         assert_eq!(within(0).as_str(), "%3A%3A/0");
@@ -196,31 +199,37 @@ mod tests {
     fn an_address_has_more_than_one_network() {
         let address = "2001:db8:1:2:3:4:5:6".parse().unwrap();
         let within = |v4_bits, v6_bits| {
-            key(&prefix(&Ip, v4_bits, v6_bits), Context::builder().ip(address)).as_str().to_owned()
+            key(&prefix(&Ip, v4_bits, v6_bits), RequestContext::builder().ip(address))
+                .as_str()
+                .to_owned()
         };
         assert_eq!(within(24, 48), "2001%3Adb8%3A1%3A%3A/48");
         assert_eq!(within(24, 64), ip("2001:db8:1:2::"));
         assert_eq!(within(24, 128), "2001%3Adb8%3A1%3A2%3A3%3A4%3A5%3A6/128");
-        let context = Context::builder().ip(address).build();
+        let context = RequestContext::builder().ip(address).build();
         assert_eq!(context.ip_network_key(24, 48).as_str(), within(24, 48));
-        let v4 = Context::builder().ip("64:ff9b::203.0.113.7".parse().unwrap()).build();
+        let v4 = RequestContext::builder().ip("64:ff9b::203.0.113.7".parse().unwrap()).build();
         assert_eq!(v4.ip_network_key(24, 48).as_str(), "203.0.113.0/24");
-        assert!(Context::builder().build().ip_network_key(24, 48).needs_context());
+        assert!(RequestContext::builder().build().ip_network_key(24, 48).needs_context());
         // Also through other functions, and behind a default.
         let nested = lower(&Ip);
         assert_eq!(
-            key(&prefix(&nested, 24, 48), Context::builder().ip(address)).as_str(),
+            key(&prefix(&nested, 24, 48), RequestContext::builder().ip(address)).as_str(),
             within(24, 48)
         );
-        assert_eq!(key(&lower(&Ip), Context::builder().ip(address)).as_str(), ip("2001:db8:1:2::"));
+        assert_eq!(
+            key(&lower(&Ip), RequestContext::builder().ip(address)).as_str(),
+            ip("2001:db8:1:2::")
+        );
     }
 
     #[test]
     fn f37_a_route_is_written_as_in_the_service() {
-        let route = |route: &str| key(&Route, Context::builder().route(route)).as_str().to_owned();
+        let route =
+            |route: &str| key(&Route, RequestContext::builder().route(route)).as_str().to_owned();
         assert_eq!(route("/users/{id}"), "/users/%7Bid%7D");
         assert_eq!(route("/%61"), "/%2561");
-        let context = Context::builder().path("/users/1").route("/users/{id}").build();
+        let context = RequestContext::builder().path("/users/1").route("/users/{id}").build();
         assert_eq!(context.route_key().as_str(), "/users/%7Bid%7D");
         assert_eq!(context.path(), Some("/users/1"));
     }
@@ -228,7 +237,7 @@ mod tests {
     #[test]
     fn a_path_to_compare_with() {
         let decoded = |path: &str| {
-            let context = Context::builder().path(path).build();
+            let context = RequestContext::builder().path(path).build();
             context.decoded_path().map(Cow::into_owned)
         };
         for (written, path) in [
@@ -244,12 +253,13 @@ mod tests {
             assert_eq!(decoded(written).as_deref(), Some(path), "{written}");
         }
         assert_eq!(decoded("/%ff"), None);
-        assert_eq!(Context::builder().build().decoded_path(), None);
+        assert_eq!(RequestContext::builder().build().decoded_path(), None);
     }
 
     #[test]
     fn however_a_path_is_written_it_is_one_key() {
-        let path = |path: &str| key(&Path, Context::builder().path(path)).as_str().to_owned();
+        let path =
+            |path: &str| key(&Path, RequestContext::builder().path(path)).as_str().to_owned();
         for written in ["/a:b/\u{e9}", "/%61:b/%C3%A9", "/a%3ab/%c3%a9", "%2Fa%3Ab/\u{e9}"] {
             assert_eq!(path(written), path("/a:b/\u{e9}"), "{written}");
         }
@@ -273,18 +283,18 @@ mod tests {
             assert!(with_default.needs_context(), "a default is for requests");
         }
         // Nor without what every request has.
-        let missing = |part: &dyn KeyPart| key(part, Context::builder()).missing();
+        let missing = |part: &dyn KeyPart| key(part, RequestContext::builder()).missing();
         assert_eq!(missing(&Ip), Some(Missing::ClientIp));
         assert_eq!(missing(&lower(&Ip)), Some(Missing::ClientIp));
         assert_eq!(missing(&Path), Some(Missing::Context));
         assert_eq!(missing(&Method), Some(Missing::Context));
         assert_eq!(missing(&Route), Some(Missing::Route));
-        assert_eq!(Context::builder().build().route_key().missing(), Some(Missing::Route));
+        assert_eq!(RequestContext::builder().build().route_key().missing(), Some(Missing::Route));
     }
 
     #[test]
     fn what_is_not_there_has_a_default() {
-        let context = || Context::builder().user("ann").header("X-Key", "k");
+        let context = || RequestContext::builder().user("ann").header("X-Key", "k");
         let with = |part: &dyn KeyPart| {
             let build = || KeyBuilder::new().value_or(part, "none").finish().as_str().to_owned();
             context().build().scope_blocking(build)
@@ -302,29 +312,30 @@ mod tests {
         for part in parts {
             let mut keys: Vec<String> = values
                 .iter()
-                .map(|value| key(part, Context::builder().header("x", *value)))
+                .map(|value| key(part, RequestContext::builder().header("x", *value)))
                 .map(|key| key.as_str().to_owned())
                 .collect();
             keys.sort();
             keys.dedup();
             assert_eq!(keys.len(), values.len(), "{keys:?}");
         }
-        assert!(key(&Header("x"), Context::builder().header("x", "")).has_empty_value());
-        let folded = |value: &[u8]| key(&fold(&Header("x")), Context::builder().header("x", value));
+        assert!(key(&Header("x"), RequestContext::builder().header("x", "")).has_empty_value());
+        let folded =
+            |value: &[u8]| key(&fold(&Header("x")), RequestContext::builder().header("x", value));
         assert_ne!(folded(b"a\xff"), folded(b"a"));
         assert_ne!(folded(b"a\xff"), folded(b"aff"));
         assert_ne!(folded(b"\xc3\xa9\xff"), folded(b"\xc3\xa9\xfe"));
         let number =
-            |value: &[u8]| key(&digits(&Header("x")), Context::builder().header("x", value));
+            |value: &[u8]| key(&digits(&Header("x")), RequestContext::builder().header("x", value));
         assert_eq!(number(b"1\x99\xff2").as_str(), "12");
         // Nor after another function.
         for bytes in [&b"1\x99\xff2"[..], b"1\xff\xd92", b"\x9f1\xff2\x90"] {
-            let with = || Context::builder().header("x", bytes);
+            let with = || RequestContext::builder().header("x", bytes);
             assert_eq!(key(&digits(&fold(&Header("x"))), with()).as_str(), "12");
             assert_eq!(key(&digits(&lower(&Header("x"))), with()).as_str(), "12");
             assert_eq!(key(&digits(&trim(&lower(&Header("x")))), with()).as_str(), "12");
         }
-        let lowered = key(&lower(&Header("x")), Context::builder().header("x", b"A\xff"));
+        let lowered = key(&lower(&Header("x")), RequestContext::builder().header("x", b"A\xff"));
         assert_eq!(lowered.as_str(), "a%FF");
     }
 }

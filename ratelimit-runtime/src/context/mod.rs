@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tokio::task::futures::TaskLocalFuture;
 
 use crate::address::{self, V6_BITS};
-use crate::key::{Key, functions};
+use crate::key::{LimitKey, functions};
 use crate::rule::Check;
 use crate::store::Answers;
 
@@ -25,7 +25,7 @@ pub use self::key::{Device, Header, Ip, Method, Path, Route, Tenant, User};
 pub(crate) use self::told::Told;
 
 tokio::task_local! {
-    static CURRENT: Context;
+    static CURRENT: RequestContext;
 }
 
 /// What is known of the request that is being served.
@@ -34,22 +34,22 @@ tokio::task_local! {
 /// its own:
 ///
 /// ```
-/// # use ratelimit_runtime::Context;
+/// # use ratelimit_runtime::RequestContext;
 /// # fn handle_message() {}
 /// # let sender = "ann";
-/// let context = Context::builder().user(sender).build();
+/// let context = RequestContext::builder().user(sender).build();
 /// context.scope_blocking(|| handle_message()); // here, a key can say `@user ?: 'nobody'`
 /// ```
 ///
 /// It belongs to the task that serves the request. Work that is spawned takes it along when told to:
 ///
 /// ```
-/// # use ratelimit_runtime::Context;
+/// # use ratelimit_runtime::RequestContext;
 /// # async fn later() {}
 /// # fn spawn(_: impl Future<Output = ()>) {}
-/// # let context = Context::builder().build();
+/// # let context = RequestContext::builder().build();
 /// # context.scope_blocking(|| {
-/// if let Some(context) = Context::current() {
+/// if let Some(context) = RequestContext::current() {
 ///     spawn(context.scope(later()));
 /// }
 /// # });
@@ -57,14 +57,14 @@ tokio::task_local! {
 ///
 /// Cheap to clone; clones are one context.
 #[derive(Clone)]
-pub struct Context {
+pub struct RequestContext {
     inner: Arc<Inner>,
 }
 
-/// Makes a [`Context`].
+/// Makes a [`RequestContext`].
 #[derive(Default)]
 #[must_use = "a builder does nothing until `build`"]
-pub struct ContextBuilder {
+pub struct RequestContextBuilder {
     /// Nobody else has it yet. Too large to be moved with every call.
     inner: Arc<Inner>,
 }
@@ -81,7 +81,7 @@ struct Inner {
     told: Option<parking_lot::Mutex<self::told::Kept>>,
     /// That of the layer around the one that made this, for the same request.
     #[cfg(feature = "tower")]
-    outer: Option<Context>,
+    outer: Option<RequestContext>,
     /// How much longer the reported waits are.
     #[cfg(feature = "tower")]
     spread: crate::web::Spread,
@@ -103,13 +103,13 @@ struct Address {
     v6_bits: u8,
 }
 
-impl Context {
+impl RequestContext {
     /// What `@route` is where no route matches: all such requests have it, whatever their paths are.
     pub const UNMATCHED: &str = "unmatched";
 
     /// Starts with nothing.
-    pub fn builder() -> ContextBuilder {
-        ContextBuilder::default()
+    pub fn builder() -> RequestContextBuilder {
+        RequestContextBuilder::default()
     }
 
     /// The context of the request that this task serves.
@@ -142,7 +142,7 @@ impl Context {
             let Some(kept) = &context.outermost().told else { return };
             let told = checks.iter().zip(answers);
             let shown =
-                told.filter(|(check, _)| !check.is_shadow() && !check.rule().hides_fields());
+                told.filter(|(check, _)| !check.is_shadow() && !check.rule().hides_headers());
             let mut kept = kept.lock();
             shown.for_each(|(check, answer)| {
                 Told::new(check, answer, context).keep_in(&mut kept);
@@ -236,9 +236,9 @@ impl Context {
 
     /// What `@ip` is in a key: the client's address, or of IPv6 so many bits as stand for one client.
     /// Where the address is not known, a key that is not decided, but is the mistake
-    /// [`NoClientIp`](crate::Mistake::NoClientIp): there is no budget for all whose address is not known.
-    pub fn ip_key(&self) -> Key {
-        self.clone().scope_blocking(|| Key::from(Ip))
+    /// [`NoClientIp`](crate::InvalidCall::NoClientIp): there is no budget for all whose address is not known.
+    pub fn ip_key(&self) -> LimitKey {
+        self.clone().scope_blocking(|| LimitKey::from(Ip))
     }
 
     /// What `prefix(@ip, v4_bits, v6_bits)` is in a key: the network of the client's address, for a rule beside one by
@@ -246,17 +246,17 @@ impl Context {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use ratelimit_runtime::{Algorithm, Context, RateLimitLayer, Rule};
+    /// # use ratelimit_runtime::{Algorithm, RequestContext, RateLimitLayer, Rule};
     /// # let window = Duration::from_mins(1);
     /// # let [client, site] = [("client", 100), ("site", 1_000)]
     /// #     .map(|(name, limit)| Rule::named(name, Algorithm::FixedWindow { limit, window }));
     /// // 100 for an address or a /64, and 1,000 for a /24 or a /48.
     /// let layer = RateLimitLayer::new()
-    ///     .limit(client, Context::ip_key)
+    ///     .limit(client, RequestContext::ip_key)
     ///     .limit(site, |context| context.ip_network_key(24, 48));
     /// ```
-    pub fn ip_network_key(&self, v4_bits: u8, v6_bits: u8) -> Key {
-        self.clone().scope_blocking(|| Key::from(functions::prefix(&Ip, v4_bits, v6_bits)))
+    pub fn ip_network_key(&self, v4_bits: u8, v6_bits: u8) -> LimitKey {
+        self.clone().scope_blocking(|| LimitKey::from(functions::prefix(&Ip, v4_bits, v6_bits)))
     }
 
     /// The path of the request as `@path` counts it, without a query and decoded once: `/%68ealth` is `/health`. A `/` that
@@ -269,9 +269,9 @@ impl Context {
     }
 
     /// What `@route` is in a key: one budget for each route, however many paths it has. Where no layer knows the
-    /// routes, a key that is not decided, but is the mistake [`NoRoute`](crate::Mistake::NoRoute).
-    pub fn route_key(&self) -> Key {
-        self.clone().scope_blocking(|| Key::from(Route))
+    /// routes, a key that is not decided, but is the mistake [`NoRoute`](crate::InvalidCall::NoRoute).
+    pub fn route_key(&self) -> LimitKey {
+        self.clone().scope_blocking(|| LimitKey::from(Route))
     }
 
     /// The path of the request.
@@ -312,7 +312,7 @@ impl Context {
     }
 }
 
-impl ContextBuilder {
+impl RequestContextBuilder {
     fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
             change(inner);
@@ -369,7 +369,7 @@ impl ContextBuilder {
     /// Starts with what an outer layer knows of the same request, its head aside. What is decided is
     /// told to both.
     #[cfg(feature = "tower")]
-    pub(crate) fn inside(outer: Context) -> Self {
+    pub(crate) fn inside(outer: RequestContext) -> Self {
         let known = &*outer.inner;
         let inner = Inner {
             ip: known.ip,
@@ -391,7 +391,7 @@ impl ContextBuilder {
         self.with(|inner| inner.head = head)
     }
 
-    /// What is decided will be [asked for](Context::told).
+    /// What is decided will be [asked for](RequestContext::told).
     #[cfg(feature = "tower")]
     pub(crate) fn telling(self) -> Self {
         self.with(|inner| inner.told = Some(parking_lot::Mutex::default()))
@@ -416,20 +416,20 @@ impl ContextBuilder {
     }
 
     /// The finished context.
-    pub fn build(self) -> Context {
-        Context { inner: self.inner }
+    pub fn build(self) -> RequestContext {
+        RequestContext { inner: self.inner }
     }
 }
 
 /// What is known, and not what is: it names people.
-impl fmt::Debug for Context {
+impl fmt::Debug for RequestContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.inner.fmt(f)
     }
 }
 
 /// What is known, and not what is: it names people.
-impl fmt::Debug for ContextBuilder {
+impl fmt::Debug for RequestContextBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.inner.fmt(f)
     }
@@ -437,7 +437,7 @@ impl fmt::Debug for ContextBuilder {
 
 impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context")
+        f.debug_struct("RequestContext")
             .field("ip", &self.ip.is_some())
             .field("user", &self.user.is_some())
             .field("tenant", &self.tenant.is_some())

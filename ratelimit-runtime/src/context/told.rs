@@ -7,7 +7,7 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use crate::algo::Answer;
-use crate::context::Context;
+use crate::context::RequestContext;
 use crate::rule::Check;
 use crate::web::FieldItem;
 
@@ -25,14 +25,14 @@ pub(crate) struct Told {
     pub(crate) item: Arc<FieldItem>,
     pub(crate) limit: u64,
     pub(crate) remaining: u64,
-    allowed: bool,
+    admitted: bool,
     /// Until the call is admitted, if it was not; else until all is there again. `None`: no wait
     /// will do.
     wait_ms: Option<u64>,
 }
 
 impl Told {
-    pub(super) fn new(check: &Check<'_>, answer: &Answer, context: &Context) -> Self {
+    pub(super) fn new(check: &Check<'_>, answer: &Answer, context: &RequestContext) -> Self {
         let rule = check.rule();
         // Only a name that a person wrote.
         let name = rule.has_written_name().then(|| rule.name());
@@ -40,7 +40,7 @@ impl Told {
         // The limit is another one where a store fails and each instance has a share of it.
         let is_as_written = !check.has_own_numbers() && answer.limit == rule.written().limit();
         let item = if is_as_written { rule.field_item(item).clone() } else { Arc::new(item()) };
-        let wait_ms = if answer.allowed {
+        let wait_ms = if answer.admitted {
             Some(answer.reset_after_ms)
         } else {
             let spread = context.spread();
@@ -51,7 +51,7 @@ impl Told {
             item,
             limit: answer.limit,
             remaining: answer.remaining,
-            allowed: answer.allowed,
+            admitted: answer.admitted,
             wait_ms,
         }
     }
@@ -79,7 +79,7 @@ impl Told {
 
     /// The rule that stops the client first comes first; of several, the one that stops it longest.
     pub(crate) fn rank(&self) -> (bool, u64, Reverse<(bool, Option<u64>)>) {
-        (self.allowed, self.remaining, Reverse((self.wait_ms.is_none(), self.wait_ms)))
+        (self.admitted, self.remaining, Reverse((self.wait_ms.is_none(), self.wait_ms)))
     }
 }
 
@@ -91,7 +91,7 @@ mod tests {
 
     fn told(names: impl Iterator<Item = String>) -> Vec<(String, u64)> {
         let limiter = Limiter::builder().build().unwrap();
-        let context = Context::builder().telling().build();
+        let context = RequestContext::builder().telling().build();
         context.clone().scope_blocking(|| {
             for (n, name) in names.enumerate() {
                 let window = Duration::from_mins(1);
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn to_look_leaves_nothing() {
         let limiter = Limiter::builder().build().unwrap();
-        let context = Context::builder().telling().build();
+        let context = RequestContext::builder().telling().build();
         let window = Duration::from_mins(1);
         let rule = Rule::new("looked at", Algorithm::FixedWindow { limit: 5, window });
         let check = Check::new(&rule, "k");

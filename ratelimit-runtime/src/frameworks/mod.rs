@@ -13,6 +13,6 @@ mod tower;
 #[cfg(feature = "actix")]
 pub use self::actix::RateLimitMiddleware;
 #[cfg(feature = "tower")]
-pub use self::tower::{RateLimitFuture, RateLimitService, RefusalBody};
+pub use self::tower::{RateLimitFuture, RateLimitService, TextBody};
 #[cfg(feature = "tower")]
 pub(crate) use self::tower::{path, peer, route};

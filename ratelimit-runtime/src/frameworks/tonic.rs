@@ -6,7 +6,7 @@ use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-use crate::context::Context;
+use crate::context::RequestContext;
 use crate::error::RateLimitError;
 
 /// `RESOURCE_EXHAUSTED` with a `RetryInfo` in its details, `UNAVAILABLE`, `INVALID_ARGUMENT` or
@@ -14,10 +14,10 @@ use crate::error::RateLimitError;
 impl From<RateLimitError> for Status {
     fn from(error: RateLimitError) -> Self {
         let mut status = match &error {
-            RateLimitError::Refused(refusal) => {
+            RateLimitError::Limited(refusal) => {
                 let mut details = ErrorDetails::new();
                 // At least a second, as over HTTP: clients come back at once from less.
-                let spread = Context::current_spread();
+                let spread = RequestContext::current_spread();
                 let wait = refusal.retry_after().map(|wait| spread.exactly(wait));
                 let wait = wait.map(|wait| wait.max(Duration::from_secs(1)));
                 if wait.is_some() {
@@ -26,10 +26,10 @@ impl From<RateLimitError> for Status {
                 Self::with_error_details(Code::ResourceExhausted, "rate limit exceeded", details)
             }
             RateLimitError::Unavailable(_) => Self::unavailable("the rate limit cannot be decided"),
-            RateLimitError::Mistake(mistake) if mistake.is_callers() => {
+            RateLimitError::Invalid(mistake) if mistake.is_client_error() => {
                 Self::invalid_argument("the request cannot be rate limited")
             }
-            RateLimitError::Mistake(_) => Self::internal("the rate limit is not set up"),
+            RateLimitError::Invalid(_) => Self::internal("the rate limit is not set up"),
         };
         // As over HTTP: a status without messages is a response of headers alone, with a 200.
         status.metadata_mut().insert("cache-control", MetadataValue::from_static("no-store"));

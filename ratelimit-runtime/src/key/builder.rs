@@ -1,4 +1,4 @@
-//! [`KeyBuilder`]: literal text and values, one after the other, to a [`Key`].
+//! [`KeyBuilder`]: literal text and values, one after the other, to a [`LimitKey`].
 
 use std::mem;
 
@@ -6,9 +6,9 @@ use super::escape::Kind;
 use super::functions;
 use super::part::{KeyPart, KeyWriter, MaybeKeyPart};
 use super::shorten::Bounded;
-use super::{Flaws, Key};
+use super::{Flaws, LimitKey};
 
-/// Builds a [`Key`] from literal text and values.
+/// Builds a [`LimitKey`] from literal text and values.
 ///
 /// ```
 /// # use ratelimit_runtime::KeyBuilder;
@@ -110,10 +110,10 @@ impl<'s> KeyBuilder<'s> {
     /// SHA-256 of the whole text, in hex. However long the values are, no more than that is kept.
     #[inline]
     #[must_use]
-    pub fn finish(&mut self) -> Key {
+    pub fn finish(&mut self) -> LimitKey {
         let Self { text, mut flaws, .. } = mem::replace(self, Self::with_secret(self.secret));
         flaws.empty |= text.is_empty();
-        Key { flaws, text: text.finish() }
+        LimitKey { flaws, text: text.finish() }
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Whose budget it is within a rule: [`Key`], and how one is built from values.
+//! Whose budget it is within a rule: [`LimitKey`], and how one is built from values.
 //!
 //! A key is text that people can read in `redis-cli`, and from which no two different lists of
 //! values are ever made. For one shape (one chain of [`KeyBuilder`] calls, one key expression):
@@ -33,20 +33,20 @@ use text::Text;
 /// Built by the attribute from its key expression, by a [`KeyBuilder`], or from a single value:
 ///
 /// ```
-/// # use ratelimit_runtime::{Key, KeyBuilder};
+/// # use ratelimit_runtime::{LimitKey, KeyBuilder};
 /// let phone = "13800000000";
 /// let key = KeyBuilder::new().text("sms:").value(phone).finish();
 /// assert_eq!(key.as_str(), "sms:13800000000");
 ///
-/// assert_eq!(Key::from(phone).as_str(), "13800000000");
-/// assert_eq!(Key::from(42).as_str(), "42");
-/// assert_eq!(Key::from_parts(["a:b", "c"]).as_str(), "a%3Ab:c");
+/// assert_eq!(LimitKey::from(phone).as_str(), "13800000000");
+/// assert_eq!(LimitKey::from(42).as_str(), "42");
+/// assert_eq!(LimitKey::from_parts(["a:b", "c"]).as_str(), "a%3Ab:c");
 /// ```
 ///
 /// At most 200 bytes; longer ones are [shortened](KeyBuilder::finish). `Debug` shows the length
 /// only: keys name people, and logs are no place for them.
 #[derive(Clone)]
-pub struct Key {
+pub struct LimitKey {
     text: Text,
     flaws: Flaws,
 }
@@ -74,7 +74,7 @@ impl Flaws {
     const NONE: Self = Self { empty: false, needs_secret: false, missing: None };
 }
 
-impl Key {
+impl LimitKey {
     /// The key of a rule that has one budget for everybody.
     pub fn whole_rule() -> Self {
         Self { text: Text::new(), flaws: Flaws::NONE }
@@ -106,7 +106,7 @@ impl Key {
 
     /// Whether a value of the key was the empty text and had no default, or the key has nothing
     /// in it. A limiter does not decide such a key: it reports
-    /// [`Mistake::EmptyKey`](crate::Mistake::EmptyKey), because all callers without a name would
+    /// [`InvalidCall::EmptyKey`](crate::InvalidCall::EmptyKey), because all callers without a name would
     /// share one budget by accident.
     #[inline]
     pub fn has_empty_value(&self) -> bool {
@@ -121,7 +121,7 @@ impl Key {
     }
 
     /// Whether the key contains something of a request, like `@ip`, and there was no
-    /// [`Context`](crate::Context), or none that has it. A limiter does not decide such a key
+    /// [`RequestContext`](crate::RequestContext), or none that has it. A limiter does not decide such a key
     /// either.
     #[inline]
     pub fn needs_context(&self) -> bool {
@@ -136,35 +136,35 @@ impl Key {
 }
 
 /// A key of one value.
-impl<T: KeyPart> From<T> for Key {
+impl<T: KeyPart> From<T> for LimitKey {
     fn from(value: T) -> Self {
         KeyBuilder::new().value(&value).finish()
     }
 }
 
-impl From<&Key> for Key {
-    fn from(key: &Key) -> Self {
+impl From<&LimitKey> for LimitKey {
+    fn from(key: &LimitKey) -> Self {
         key.clone()
     }
 }
 
-impl PartialEq for Key {
+impl PartialEq for LimitKey {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str() && self.flaws == other.flaws
     }
 }
 
-impl Eq for Key {}
+impl Eq for LimitKey {}
 
-impl std::hash::Hash for Key {
+impl std::hash::Hash for LimitKey {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.as_str().hash(state);
     }
 }
 
 /// The length only: a key holds what callers sent.
-impl fmt::Debug for Key {
+impl fmt::Debug for LimitKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Key({} bytes)", self.as_str().len())
+        write!(f, "LimitKey({} bytes)", self.as_str().len())
     }
 }

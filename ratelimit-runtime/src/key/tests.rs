@@ -65,17 +65,17 @@ fn values_that_touch_are_separated() {
 
 #[test]
 fn an_empty_value_is_noticed_wherever_it_stands() {
-    assert!(Key::from("").has_empty_value());
+    assert!(LimitKey::from("").has_empty_value());
     assert!(key().finish().has_empty_value());
-    assert!(Key::from_parts([""; 0]).has_empty_value());
+    assert!(LimitKey::from_parts([""; 0]).has_empty_value());
     assert!(key().text("a:").value("").text(":b").finish().has_empty_value());
-    assert!(Key::from_parts(["a", ""]).has_empty_value());
+    assert!(LimitKey::from_parts(["a", ""]).has_empty_value());
     assert!(key().value_or("", "").finish().has_empty_value());
     assert!(key().value(&trim("  ")).finish().has_empty_value());
-    assert!(!Key::from("  ").has_empty_value());
-    assert!(!Key::whole_rule().has_empty_value());
+    assert!(!LimitKey::from("  ").has_empty_value());
+    assert!(!LimitKey::whole_rule().has_empty_value());
     assert!(!key().text("a").finish().has_empty_value());
-    assert_ne!(Key::whole_rule(), Key::from(""));
+    assert_ne!(LimitKey::whole_rule(), LimitKey::from(""));
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn b080_translated_addresses_are_one_key() {
             assert_eq!(of(&v6), "8.8.8.8", "{text}");
             assert_eq!(of(&SocketAddr::from((v6, 1))), "8.8.8.8", "{text}");
         }
-        let context = crate::Context::builder().ip(ip(text)).build();
+        let context = crate::RequestContext::builder().ip(ip(text)).build();
         assert_eq!(context.ip_key().as_str(), "8.8.8.8", "{text}");
         assert_eq!(context.ip(), Some(ip("8.8.8.8")), "{text}");
     }
@@ -318,12 +318,12 @@ fn a_missing_secret_is_noticed_wherever_it_was_needed() {
 
 #[test]
 fn debug_shows_no_contents() {
-    assert_eq!(format!("{:?}", Key::from("13800000000")), "Key(11 bytes)");
+    assert_eq!(format!("{:?}", LimitKey::from("13800000000")), "LimitKey(11 bytes)");
 }
 
 #[test]
 fn a_key_is_one_cache_line() {
-    assert_eq!(size_of::<Key>(), 64);
+    assert_eq!(size_of::<LimitKey>(), 64);
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn long_values_that_differ_at_the_end_differ() {
         assert_eq!((a.len(), b.len()), (MAX, MAX));
     }
     // In pieces or in one, the text is the same.
-    let pieces = Key::from_parts(["0123456789"; 50]);
+    let pieces = LimitKey::from_parts(["0123456789"; 50]);
     let one = key().text(Box::leak(["0123456789"; 50].join(":").into_boxed_str())).finish();
     assert_eq!(pieces.as_str(), one.as_str());
 }
@@ -389,7 +389,7 @@ fn own_types_write_themselves() {
         }
     }
     assert_eq!(of(&Version(1, 2)), "1.2%3Ax");
-    assert_eq!(Key::from(Version(1, 2)).as_str(), "1.2%3Ax");
+    assert_eq!(LimitKey::from(Version(1, 2)).as_str(), "1.2%3Ax");
 }
 
 /// One step of building a key. The texts are those of the source, so they are part of the shape.
@@ -425,7 +425,7 @@ fn value() -> impl Strategy<Value = String> {
 
 /// The key of `shape` with these values (repeated from the start when there are too few), and the
 /// values that went into it.
-fn build(shape: &[Step], values: &[String]) -> (Key, Vec<String>) {
+fn build(shape: &[Step], values: &[String]) -> (LimitKey, Vec<String>) {
     let mut values = values.iter().cycle();
     let mut used = Vec::new();
     let mut next = || values.next().cloned().unwrap_or_default();

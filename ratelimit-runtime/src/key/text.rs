@@ -3,7 +3,7 @@
 use arrayvec::ArrayString;
 
 /// How many bytes are kept in place. Fits a word and a phone number, an IPv6 address or a UUID,
-/// and makes a [`Key`](super::Key) 64 bytes.
+/// and makes a [`LimitKey`](super::LimitKey) 64 bytes.
 const INLINE: usize = 48;
 
 /// A string that needs no allocation up to [`INLINE`] bytes.

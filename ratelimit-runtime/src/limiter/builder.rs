@@ -22,7 +22,7 @@ use crate::rule::{Mode, OnError};
 #[cfg(feature = "tls")]
 use crate::store::redis::Pem;
 #[cfg(feature = "redis")]
-use crate::store::redis::{ConnectSettings, Credentials, KeyPrefix, Provider, Redis, Tls};
+use crate::store::redis::{ConnectSettings, KeyPrefix, Provider, Redis, RedisCredentials, Tls};
 use crate::store::{Embedded, Store};
 
 /// Which store decides.
@@ -208,16 +208,16 @@ impl LimiterBuilder {
     /// [`connect_timeout`](Self::connect_timeout): one that takes longer counts as `None`.
     ///
     /// ```
-    /// # use ratelimit_runtime::{Credentials, Limiter};
+    /// # use ratelimit_runtime::{RedisCredentials, Limiter};
     /// let limiter = Limiter::builder().redis("redis://redis.internal").redis_credentials(|| {
     ///     let password = std::fs::read_to_string("/run/secrets/redis").ok()?;
-    ///     Some(Credentials::new("app", password.trim_end()))
+    ///     Some(RedisCredentials::new("app", password.trim_end()))
     /// });
     /// ```
     #[cfg(feature = "redis")]
     pub fn redis_credentials(
         mut self,
-        provider: impl Fn() -> Option<Credentials> + Send + Sync + 'static,
+        provider: impl Fn() -> Option<RedisCredentials> + Send + Sync + 'static,
     ) -> Self {
         self.credentials = Login::Asked(Provider::new(provider));
         self
@@ -243,7 +243,7 @@ impl LimiterBuilder {
     #[cfg(feature = "redis")]
     pub fn redis_sentinel_credentials(
         mut self,
-        provider: impl Fn() -> Option<Credentials> + Send + Sync + 'static,
+        provider: impl Fn() -> Option<RedisCredentials> + Send + Sync + 'static,
     ) -> Self {
         self.sentinel_credentials = Login::Asked(Provider::new(provider));
         self
@@ -370,7 +370,7 @@ impl LimiterBuilder {
     /// ```
     /// # use ratelimit_runtime::{ConfigError, LimitEvent, LimitEventKind, Limiter};
     /// let limiter = Limiter::builder().on_event(|event: &LimitEvent<'_>| {
-    ///     if event.kind == LimitEventKind::Refused {
+    ///     if event.kind == LimitEventKind::Limited {
     ///         // Hand it over to whoever keeps an account: a channel, a counter.
     ///     }
     /// });

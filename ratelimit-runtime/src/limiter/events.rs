@@ -51,9 +51,9 @@ impl Events {
         answers: &Answers,
         degraded: Option<Degraded>,
     ) {
-        for (check, answer) in checks.iter().zip(answers).filter(|(_, answer)| !answer.allowed) {
+        for (check, answer) in checks.iter().zip(answers).filter(|(_, answer)| !answer.admitted) {
             let kind =
-                if check.is_shadow() { LimitEventKind::Shadowed } else { LimitEventKind::Refused };
+                if check.is_shadow() { LimitEventKind::Shadowed } else { LimitEventKind::Limited };
             let retry_after = answer.retry_after_ms.map(Duration::from_millis);
             self.report(
                 &LimitEvent { limit: answer.limit, retry_after, degraded, ..event(kind, check) },
@@ -131,7 +131,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
-    use crate::key::Key;
+    use crate::key::LimitKey;
 
     /// Panics when it is dropped, unless that would abort.
     struct Bomb;
@@ -152,9 +152,9 @@ mod tests {
                 std::panic::panic_any(Bomb)
             })
         };
-        let key = Key::from("key");
+        let key = LimitKey::from("key");
         let event = LimitEvent {
-            kind: LimitEventKind::Refused,
+            kind: LimitEventKind::Limited,
             rule: "rule",
             key: &key,
             limit: 1,

@@ -3,7 +3,7 @@
 use super::{Limiter, mistaken};
 use crate::decision::Decision;
 use crate::error::RateLimitError;
-use crate::key::Key;
+use crate::key::LimitKey;
 use crate::rule::{Algorithm, Check, Rule};
 
 /// One rule and one key: a handle for workers, jobs and administration, where there is no function to put an
@@ -25,7 +25,7 @@ use crate::rule::{Algorithm, Check, Rule};
 /// let decision = alice.check_blocking()?;
 /// assert_eq!(decision.outcomes()[0].remaining(), 4);
 /// // To look takes nothing.
-/// assert!(alice.peek_blocking()?.allowed());
+/// assert!(alice.peek_blocking()?.is_admitted());
 /// // There was something to forget, and then nothing.
 /// assert!(alice.reset_blocking()?);
 /// assert!(!alice.reset_blocking()?);
@@ -44,12 +44,12 @@ pub struct RateLimit<'a> {
 
 impl<'a> RateLimit<'a> {
     /// A rule and a key, on the limiter that annotated functions use.
-    pub fn new(rule: &'a Rule, key: impl Into<Key>) -> Self {
+    pub fn new(rule: &'a Rule, key: impl Into<LimitKey>) -> Self {
         Self { check: Check::new(rule, key), limiter: None }
     }
 
     /// The same on another limiter.
-    pub fn on(self, limiter: &Limiter) -> Self {
+    pub fn with_limiter(self, limiter: &Limiter) -> Self {
         Self { limiter: Some(limiter.clone()), ..self }
     }
 
@@ -65,7 +65,7 @@ impl<'a> RateLimit<'a> {
     }
 
     /// The same in a group, as the attribute's `group`: on a Redis Cluster that is a part of what is limited.
-    pub fn with_group(self, group: impl Into<Key>) -> Self {
+    pub fn with_group(self, group: impl Into<LimitKey>) -> Self {
         Self { check: self.check.with_group(group), ..self }
     }
 
@@ -85,7 +85,7 @@ impl<'a> RateLimit<'a> {
     }
 
     /// What [`check`](Self::check) would get now. Takes nothing and is not counted. A refusal is a decision
-    /// that is not [`allowed`](Decision::allowed), and no error.
+    /// that is not [`admitted`](Decision::is_admitted), and no error.
     pub async fn peek(&self) -> Result<Decision, RateLimitError> {
         self.looking()?.peek(&self.check).await
     }

@@ -7,7 +7,7 @@ use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
 use super::{Limiter, mistaken};
-use crate::error::{ConfigError, Mistake, RateLimitError};
+use crate::error::{ConfigError, InvalidCall, RateLimitError};
 
 static INSTALLED: OnceCell<Installed> = OnceCell::new();
 
@@ -58,7 +58,7 @@ impl Limiter {
     /// The limiter of the process, for a call: if it is not set up, that call is invalid.
     pub(crate) fn installed_for_call() -> Result<&'static Self, RateLimitError> {
         Self::installed().map_err(|error| match error {
-            RateLimitError::Mistake(mistake) => mistaken(mistake),
+            RateLimitError::Invalid(mistake) => mistaken(mistake),
             other => other,
         })
     }
@@ -71,7 +71,7 @@ impl Limiter {
     pub fn installed() -> Result<&'static Self, RateLimitError> {
         match INSTALLED.get() {
             Some(installed) => Ok(&installed.limiter),
-            None => Self::of_environment().map_err(|error| Mistake::Config(error).into()),
+            None => Self::of_environment().map_err(|error| InvalidCall::Config(error).into()),
         }
     }
 

@@ -33,11 +33,11 @@ pub(crate) use self::question::{Caller, Question};
 use self::resets::Resets;
 use crate::algo::Resolution;
 use crate::clock::Clock;
-use crate::context::Context;
+use crate::context::RequestContext;
 use crate::decision::{self, Decision, Degraded};
 use crate::driver;
-use crate::error::{ConfigError, Mistake, RateLimitError, Refusal, StoreError, Unavailable};
-use crate::key::{Key, Missing};
+use crate::error::{ConfigError, InvalidCall, Limited, RateLimitError, StoreError, Unavailable};
+use crate::key::{LimitKey, Missing};
 use crate::rule::{Check, Mode, OnError, Rule};
 use crate::store::{Answers, BoxFuture, Charges, Store};
 use crate::telemetry;
@@ -55,7 +55,7 @@ const MAX_CHECKS: usize = 64;
 /// let limiter = Limiter::builder().build()?;
 /// assert!(limiter.check_blocking(&Check::new(&LOGIN, "alice")).is_ok());
 /// let refused = limiter.check_blocking(&Check::new(&LOGIN, "alice"));
-/// assert!(matches!(refused, Err(RateLimitError::Refused(_))));
+/// assert!(matches!(refused, Err(RateLimitError::Limited(_))));
 /// # Ok::<(), ratelimit_runtime::ConfigError>(())
 /// ```
 #[derive(Clone)]
@@ -192,11 +192,11 @@ impl Limiter {
     }
 
     /// What a check would get now: as [`check`](Self::check), and charges nothing. A refusal is a decision
-    /// that is not [`allowed`](Decision::allowed), and no error.
+    /// that is not [`admitted`](Decision::is_admitted), and no error.
     ///
     /// It is no call: nothing is counted, and header fields do not speak of it. By the time that somebody
     /// acts on it, others may have taken what was there: who wants a permit takes it, by `check`. With a cost
-    /// of 0 it is always allowed, and says what remains.
+    /// of 0 it is always admitted, and says what remains.
     pub async fn peek(&self, check: &Check<'_>) -> Result<Decision, RateLimitError> {
         self.peek_all(std::slice::from_ref(check)).await
     }
@@ -232,7 +232,7 @@ impl Limiter {
     /// was anything to forget: on Redis, if there was a state of the key, which stays there until its budget is
     /// fully replenished and perhaps for a minute longer; in this process, if something was used of it.
     ///
-    /// `false` often means that it is not the key that was meant. `Key::from("sms:1")` is one value, in which the
+    /// `false` often means that it is not the key that was meant. `LimitKey::from("sms:1")` is one value, in which the
     /// `:` is escaped: what an attribute's `key = "'sms:' + phone"` makes, the macro `key!` makes as well. The state
     /// that the same rule had with another kind of algorithm is another one, and stays.
     pub async fn reset(&self, check: &Check<'_>) -> Result<bool, RateLimitError> {
@@ -258,8 +258,8 @@ impl Limiter {
     }
 
     /// One rule and one key on this limiter.
-    pub fn limit<'a>(&self, rule: &'a Rule, key: impl Into<Key>) -> RateLimit<'a> {
-        RateLimit::new(rule, key).on(self)
+    pub fn limit<'a>(&self, rule: &'a Rule, key: impl Into<LimitKey>) -> RateLimit<'a> {
+        RateLimit::new(rule, key).with_limiter(self)
     }
 
     /// Says whether the store can answer: waits for its first attempt to connect, and asks it. For a
@@ -296,8 +296,7 @@ impl Limiter {
     }
 
     /// The secret for `hash(…)` in keys.
-    #[doc(hidden)]
-    pub fn key_secret(&self) -> Option<&[u8]> {
+    pub(crate) fn key_secret(&self) -> Option<&[u8]> {
         self.shared.key_secret.as_deref()
     }
 
@@ -371,7 +370,10 @@ impl Limiter {
 
     /// The checks that count, if there is no mistake in them.
     #[inline]
-    fn validated<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Result<Cow<'c, [Check<'r>]>, Mistake> {
+    fn validated<'c, 'r>(
+        &self,
+        checks: &'c [Check<'r>],
+    ) -> Result<Cow<'c, [Check<'r>]>, InvalidCall> {
         let applied = self.applied(checks);
         if let Err(mistake) = validate(&applied) {
             if applied.iter().all(Check::is_shadow) {
@@ -385,8 +387,8 @@ impl Limiter {
     /// Counts a call that is invalid, and reports it if its caller is to blame: who has set up the
     /// limits has lines of their own.
     #[cold]
-    pub(crate) fn invalid(&self, checks: &[Check<'_>], mistake: Mistake) -> RateLimitError {
-        if mistake.is_callers() {
+    pub(crate) fn invalid(&self, checks: &[Check<'_>], mistake: InvalidCall) -> RateLimitError {
+        if mistake.is_client_error() {
             let is_meant = |check: &&Check<'_>| mistake.rule() == Some(check.rule().name());
             if let Some(check) = checks.iter().find(is_meant) {
                 self.shared.events.invalid(check);
@@ -462,8 +464,8 @@ impl Limiter {
     #[inline]
     fn tell(&self, checks: &[Check<'_>], answers: &Answers, degraded: Option<Degraded>) {
         telemetry::decided(checks, answers);
-        Context::tell(checks, answers);
-        if !answers.iter().all(|answer| answer.allowed) {
+        RequestContext::tell(checks, answers);
+        if !answers.iter().all(|answer| answer.admitted) {
             self.shared.events.limited(checks, answers, degraded);
         }
     }
@@ -478,8 +480,8 @@ impl Limiter {
         match self.without_store(checks) {
             Without::Closed(rule) => {
                 telemetry::degraded(checks, None, &cause);
-                Context::untell();
-                Context::turn_away();
+                RequestContext::untell();
+                RequestContext::turn_away();
                 self.shared.events.undecided(checks, None);
                 Err(unavailable(rule, cause))
             }
@@ -528,32 +530,32 @@ enum Without<'a> {
 
 /// Counts a call that is invalid, and turns it away.
 #[cold]
-pub(crate) fn mistaken(mistake: Mistake) -> RateLimitError {
+pub(crate) fn mistaken(mistake: InvalidCall) -> RateLimitError {
     telemetry::mistaken(&mistake);
-    Context::turn_away();
+    RequestContext::turn_away();
     mistake.into()
 }
 
 fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
-    if decision.allowed() {
+    if decision.is_admitted() {
         return Ok(decision);
     }
-    Context::turn_away();
-    Err(Refusal::new(decision).into())
+    RequestContext::turn_away();
+    Err(Limited::new(decision).into())
 }
 
 /// The checks cannot be decided: because of the numbers of some, or of something that has to do with
 /// none in particular.
 #[cold]
-fn misconfigured(checks: &[Check<'_>], error: ConfigError) -> Mistake {
+fn misconfigured(checks: &[Check<'_>], error: ConfigError) -> InvalidCall {
     let mut has_subject = false;
     for check in checks {
         if let Err(error) = check.plan(Resolution::Micros) {
-            check.rule().log_mistake(&Mistake::Config(error));
+            check.rule().log_mistake(&InvalidCall::Config(error));
             has_subject = true;
         }
     }
-    let mistake = Mistake::Config(error);
+    let mistake = InvalidCall::Config(error);
     if let Some(first) = checks.first().filter(|_| !has_subject) {
         first.rule().log_mistake(&mistake);
     }
@@ -565,7 +567,7 @@ fn unavailable(rule: &Rule, cause: StoreError) -> RateLimitError {
 }
 
 /// Finds the mistakes that no store needs to be asked about.
-fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
+fn validate(checks: &[Check<'_>]) -> Result<(), InvalidCall> {
     if checks.len() > MAX_CHECKS {
         let error = ConfigError::TooManyChecks { checks: checks.len(), max: MAX_CHECKS };
         return Err(logged(checks.first(), error.into()));
@@ -580,8 +582,8 @@ fn validate(checks: &[Check<'_>]) -> Result<(), Mistake> {
 
 /// Logs a mistake, if those who run the service can mend it.
 #[cold]
-fn logged(check: Option<&Check<'_>>, mistake: Mistake) -> Mistake {
-    if let Some(check) = check.filter(|_| !mistake.is_callers()) {
+fn logged(check: Option<&Check<'_>>, mistake: InvalidCall) -> InvalidCall {
+    if let Some(check) = check.filter(|_| !mistake.is_client_error()) {
         check.rule().log_mistake(&mistake);
     }
     mistake
@@ -593,29 +595,29 @@ fn makes_sense(check: &Check<'_>) -> bool {
 }
 
 /// Finds the mistakes in the key of a check.
-fn judge_key(check: &Check<'_>) -> Result<(), Mistake> {
+fn judge_key(check: &Check<'_>) -> Result<(), InvalidCall> {
     let (rule, key) = (check.rule(), check.key());
     let name = || rule.name().to_owned();
     let group = check.group();
-    if let Some(missing) = key.missing().or_else(|| group.and_then(Key::missing)) {
+    if let Some(missing) = key.missing().or_else(|| group.and_then(LimitKey::missing)) {
         return Err(match missing {
-            Missing::Context => Mistake::NoContext { rule: name() },
-            Missing::ClientIp => Mistake::NoClientIp { rule: name() },
-            Missing::Route => Mistake::NoRoute { rule: name() },
+            Missing::Context => InvalidCall::NoContext { rule: name() },
+            Missing::ClientIp => InvalidCall::NoClientIp { rule: name() },
+            Missing::Route => InvalidCall::NoRoute { rule: name() },
         });
     }
     // Before the empty value that stands where the hash is missing.
-    if key.needs_secret() || group.is_some_and(Key::needs_secret) {
-        return Err(Mistake::NoSecret { rule: name() });
+    if key.needs_secret() || group.is_some_and(LimitKey::needs_secret) {
+        return Err(InvalidCall::NoSecret { rule: name() });
     }
-    if key.has_empty_value() || group.is_some_and(Key::has_empty_value) {
-        return Err(Mistake::EmptyKey { rule: name() });
+    if key.has_empty_value() || group.is_some_and(LimitKey::has_empty_value) {
+        return Err(InvalidCall::EmptyKey { rule: name() });
     }
     Ok(())
 }
 
 /// Finds the mistakes in one check.
-fn judge(check: &Check<'_>) -> Result<(), Mistake> {
+fn judge(check: &Check<'_>) -> Result<(), InvalidCall> {
     judge_key(check)?;
     let rule = check.rule();
     let name = || rule.name().to_owned();
@@ -627,7 +629,7 @@ fn judge(check: &Check<'_>) -> Result<(), Mistake> {
     // A limit of 0 is a way to switch callers off, and refuses.
     let (cost, limit) = (check.cost(), numbers.limit());
     if cost > limit && limit > 0 {
-        return Err(Mistake::CostExceedsCapacity { rule: name(), cost, limit });
+        return Err(InvalidCall::CostExceedsCapacity { rule: name(), cost, limit });
     }
     Ok(())
 }

@@ -126,13 +126,13 @@ impl Limiter {
             asking.leave();
             if let Ok((answers, charges)) = charged
                 && let decision = Decision::new(checks, &answers)
-                && decision.allowed()
+                && decision.is_admitted()
             {
-                let in_line = decision
+                let queued_for = decision
                     .outcomes()
                     .iter()
                     .map(|of| (waits && !of.delay().is_zero()).then(|| certain(of.delay())));
-                self.refund(checks, &charges, in_line, mark, false);
+                self.refund(checks, &charges, queued_for, mark, false);
             }
             return None;
         }
@@ -184,16 +184,16 @@ impl Limiter {
         &self,
         checks: &[Check<'_>],
         charges: &Charges,
-        in_line: impl Iterator<Item = Option<Duration>>,
+        queued_for: impl Iterator<Item = Option<Duration>>,
         mark: u64,
         is_local: bool,
     ) {
-        let all = checks.iter().zip(charges).zip(in_line);
-        let charged = all.filter_map(|((check, at), in_line)| {
+        let all = checks.iter().zip(charges).zip(queued_for);
+        let charged = all.filter_map(|((check, at), queued_for)| {
             let at = (*at)?;
             // What was charged before a reset is gone.
             let stands = self.shared.resets.since(mark, check);
-            (!stands).then(|| Charged { check: check.clone(), at, in_line })
+            (!stands).then(|| Charged { check: check.clone(), at, queued_for })
         });
         let charged: SmallVec<[Charged<'_>; 1]> = charged.collect();
         if is_local {
@@ -270,7 +270,7 @@ impl Drop for Place<'_> {
             // It has had its turn.
             return;
         }
-        let in_line = self.delays.iter().map(|delay| (waited < *delay).then(|| certain(*delay)));
-        self.limiter.refund(&self.checks, &self.charges, in_line, self.mark, self.is_local);
+        let queued_for = self.delays.iter().map(|delay| (waited < *delay).then(|| certain(*delay)));
+        self.limiter.refund(&self.checks, &self.charges, queued_for, self.mark, self.is_local);
     }
 }

@@ -20,26 +20,25 @@ pub(super) fn once_each<'c, 'r>(
     if checks.len() < 2 || checks.len() > MAX_CHECKS {
         return checks;
     }
-    let parts_groups = limiter.shared.store.parts_groups();
+    let separates_groups = limiter.shared.store.separates_groups();
     // What makes no sense alone is a mistake, and not hidden by what it would be joined with.
-    if !any_are_same(&checks, parts_groups) || !checks.iter().all(makes_sense) {
+    if !any_are_same(&checks, separates_groups) || !checks.iter().all(makes_sense) {
         return checks;
     }
-    Cow::Owned(joined(&checks, limiter.shared.on_error, parts_groups))
+    Cow::Owned(joined(&checks, limiter.shared.on_error, separates_groups))
 }
 
-fn any_are_same(checks: &[Check<'_>], parts_groups: bool) -> bool {
-    checks
-        .iter()
-        .enumerate()
-        .any(|(n, check)| checks.iter().take(n).any(|one| one.is_same_budget(check, parts_groups)))
+fn any_are_same(checks: &[Check<'_>], separates_groups: bool) -> bool {
+    checks.iter().enumerate().any(|(n, check)| {
+        checks.iter().take(n).any(|one| one.is_same_budget(check, separates_groups))
+    })
 }
 
 #[cold]
-fn joined<'c>(checks: &[Check<'c>], default: OnError, parts_groups: bool) -> Vec<Check<'c>> {
+fn joined<'c>(checks: &[Check<'c>], default: OnError, separates_groups: bool) -> Vec<Check<'c>> {
     let mut each: Vec<Check<'c>> = Vec::with_capacity(checks.len());
     for check in checks {
-        match each.iter_mut().find(|one| one.is_same_budget(check, parts_groups)) {
+        match each.iter_mut().find(|one| one.is_same_budget(check, separates_groups)) {
             Some(one) => *one = one.joined(check, default),
             None => each.push(check.clone()),
         }
@@ -52,7 +51,7 @@ mod tests {
     use std::time::Duration;
 
     use crate::clock::{Clock, ManualClock};
-    use crate::error::{Mistake, RateLimitError};
+    use crate::error::{InvalidCall, RateLimitError};
     use crate::limiter::Limiter;
     use crate::rule::{Algorithm, Check, Mode, OnError, Rate, Rule};
 
@@ -74,16 +73,16 @@ mod tests {
             decision.outcomes().iter().map(crate::decision::Outcome::remaining).collect();
         assert_eq!(left, [2, 4], "one for each budget");
         let twice = limiter.check_all_blocking(&[check("a", 1), check("a", 2)]);
-        assert!(matches!(twice, Err(RateLimitError::Refused(_))), "{twice:?}");
+        assert!(matches!(twice, Err(RateLimitError::Limited(_))), "{twice:?}");
         assert!(limiter.check_all_blocking(&[check("a", 1), check("a", 1)]).is_ok());
         // More than there ever is, in one check.
-        let Err(RateLimitError::Mistake(mistake)) =
+        let Err(RateLimitError::Invalid(mistake)) =
             limiter.check_all_blocking(&[check("b", 6), check("b", 1)])
         else {
             panic!("a mistake of the caller's")
         };
-        assert!(matches!(mistake, Mistake::CostExceedsCapacity { cost: 6, limit: 5, .. }));
-        assert!(mistake.is_callers());
+        assert!(matches!(mistake, InvalidCall::CostExceedsCapacity { cost: 6, limit: 5, .. }));
+        assert!(mistake.is_client_error());
     }
 
     /// `.limit(api, user or ip).limit(api, ip)` is no mistake of whoever has no user.
@@ -95,12 +94,12 @@ mod tests {
             let decision = limiter.check_all_blocking(&checks).unwrap();
             assert_eq!((decision.outcomes().len(), decision.outcomes()[0].remaining()), (1, 0));
             let again = limiter.check_all_blocking(&checks);
-            assert!(matches!(again, Err(RateLimitError::Refused(_))), "{again:?}");
+            assert!(matches!(again, Err(RateLimitError::Limited(_))), "{again:?}");
         }
         // A limit of 0 refuses, as ever.
         let (limiter, rule) = (limiter(), rule(0));
         let refused = limiter.check_all_blocking(&[(); 2].map(|()| Check::new(&rule, "a")));
-        assert!(matches!(refused, Err(RateLimitError::Refused(_))), "{refused:?}");
+        assert!(matches!(refused, Err(RateLimitError::Limited(_))), "{refused:?}");
     }
 
     #[test]
@@ -199,7 +198,7 @@ mod tests {
         let (limiter, rule) = (limiter(), rule(5));
         let never = Algorithm::FixedWindow { limit: 5, window: Duration::ZERO };
         let checks = [Check::new(&rule, "a"), Check::new(&rule, "a").with_algorithm(never)];
-        assert!(matches!(limiter.check_all_blocking(&checks), Err(RateLimitError::Mistake(_))));
+        assert!(matches!(limiter.check_all_blocking(&checks), Err(RateLimitError::Invalid(_))));
     }
 
     #[test]

@@ -7,17 +7,17 @@ use super::{Algorithm, Mode, OnError, Rule};
 use crate::algo::{Plan, Resolution};
 use crate::error::ConfigError;
 use crate::identity::Seed;
-use crate::key::Key;
+use crate::key::LimitKey;
 
 /// One rule, one key, one cost: what a store decides.
 #[derive(Clone, Debug)]
 pub struct Check<'a> {
     rule: &'a Rule,
-    key: Key,
+    key: LimitKey,
     cost: u64,
     numbers: Option<Algorithm>,
     max_delay: Option<Duration>,
-    group: Option<Arc<Key>>,
+    group: Option<Arc<LimitKey>>,
     /// Whether it never refuses, whatever its rule says.
     only_watched: bool,
     /// Whether the service on its rule is the limiter's, and so says nothing.
@@ -35,7 +35,7 @@ impl<'a> Check<'a> {
     /// assert_eq!(check.key().as_str(), "alice");
     /// ```
     #[inline]
-    pub fn new(rule: &'a Rule, key: impl Into<Key>) -> Self {
+    pub fn new(rule: &'a Rule, key: impl Into<LimitKey>) -> Self {
         Self {
             rule,
             key: key.into(),
@@ -75,18 +75,18 @@ impl<'a> Check<'a> {
     /// one script decides those of a call. The group is a part of whose budget it is there; other
     /// stores keep the checks of a call together anyway, and take no notice.
     #[must_use]
-    pub fn with_group(self, group: impl Into<Key>) -> Self {
+    pub fn with_group(self, group: impl Into<LimitKey>) -> Self {
         self.in_group(Arc::new(group.into()))
     }
 
     /// For several checks of one group.
-    pub(crate) fn in_group(mut self, group: Arc<Key>) -> Self {
+    pub(crate) fn in_group(mut self, group: Arc<LimitKey>) -> Self {
         self.group = Some(group);
         self
     }
 
     /// What puts it into a slot with other checks.
-    pub fn group(&self) -> Option<&Key> {
+    pub fn group(&self) -> Option<&LimitKey> {
         self.group.as_deref()
     }
 
@@ -96,7 +96,7 @@ impl<'a> Check<'a> {
     }
 
     /// Whose budget it is.
-    pub const fn key(&self) -> &Key {
+    pub const fn key(&self) -> &LimitKey {
         &self.key
     }
 
@@ -127,8 +127,7 @@ impl<'a> Check<'a> {
     }
 
     /// The numbers in force, compiled for a store's resolution.
-    #[doc(hidden)]
-    pub fn plan(&self, resolution: Resolution) -> Result<Plan, ConfigError> {
+    pub(crate) fn plan(&self, resolution: Resolution) -> Result<Plan, ConfigError> {
         let plan = match (self.numbers, resolution) {
             (Some(numbers), _) => Plan::new(numbers, resolution),
             (None, Resolution::Micros) => self.rule.micros,
@@ -167,11 +166,11 @@ impl<'a> Check<'a> {
 
     /// Whether both are about the same key of the same rule, so that they are one state in a store. In some
     /// stores those of two groups are two.
-    pub(crate) fn is_same_budget(&self, other: &Self, parts_groups: bool) -> bool {
+    pub(crate) fn is_same_budget(&self, other: &Self, separates_groups: bool) -> bool {
         self.key == other.key
             && self.rule.name() == other.rule.name()
             && self.other_service() == other.other_service()
-            && (!parts_groups || self.group == other.group)
+            && (!separates_groups || self.group == other.group)
             && std::mem::discriminant(&self.rule.algorithm)
                 == std::mem::discriminant(&other.rule.algorithm)
     }
@@ -239,7 +238,7 @@ impl<'a> Check<'a> {
 #[derive(Debug)]
 pub(crate) struct SharedCheck {
     rule: Arc<Rule>,
-    key: Key,
+    key: LimitKey,
     cost: u64,
     numbers: Option<Algorithm>,
     max_delay: Option<Duration>,

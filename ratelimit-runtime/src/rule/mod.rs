@@ -15,7 +15,7 @@ use std::time::Instant;
 use once_cell::sync::OnceCell;
 
 use crate::algo::{Plan, Resolution};
-use crate::error::{ConfigError, InvalidNumber, Mistake};
+use crate::error::{ConfigError, InvalidCall, InvalidNumber};
 use crate::identity::Seed;
 use crate::spacing::OnceAMinute;
 use crate::telemetry::{Named, Names, Series};
@@ -85,7 +85,7 @@ enum Name {
 /// ```
 ///
 /// Two rules with one name share their budgets. The numbers are checked when the rule is used:
-/// a check of a rule with impossible numbers is a [`Mistake`](crate::Mistake).
+/// a check of a rule with impossible numbers is a [`InvalidCall`](crate::InvalidCall).
 #[derive(Clone)]
 pub struct Rule {
     name: Name,
@@ -96,7 +96,7 @@ pub struct Rule {
     mode: Mode,
     on_error: Option<OnError>,
     service: Option<&'static str>,
-    hides_fields: bool,
+    hides_headers: bool,
     /// For the embedded store; made at first use, as it is random.
     seed: OnceCell<Seed>,
     /// Where it is written.
@@ -147,8 +147,7 @@ impl Rule {
 
     /// A rule that is called after the function it stands on.
     #[track_caller]
-    #[doc(hidden)]
-    pub const fn __unnamed(
+    pub(crate) const fn unnamed(
         path: fn() -> &'static str,
         suffix: &'static str,
         algorithm: Algorithm,
@@ -166,7 +165,7 @@ impl Rule {
             mode: Mode::Enforce,
             on_error: None,
             service: None,
-            hides_fields: false,
+            hides_headers: false,
             seed: OnceCell::new(),
             place: Location::caller(),
             registered: OnceCell::new(),
@@ -203,15 +202,15 @@ impl Rule {
     /// The same rule, of which no header fields tell: clients learn of it when it refuses, and not
     /// before.
     #[must_use]
-    pub const fn hide_fields(mut self) -> Self {
-        self.hides_fields = true;
+    pub const fn hide_headers(mut self) -> Self {
+        self.hides_headers = true;
         self
     }
 
     /// Logs why calls do not run, each different mistake once: clients are not told, and an error type
     /// of the user's may not tell either.
     #[cold]
-    pub(crate) fn log_mistake(&self, mistake: &Mistake) {
+    pub(crate) fn log_mistake(&self, mistake: &InvalidCall) {
         // Rules can be made for each call: then that is a rule each time.
         static LINES: AtomicUsize = AtomicUsize::new(0);
         static MORE: OnceAMinute = OnceAMinute::new();
@@ -237,8 +236,8 @@ impl Rule {
     }
 
     /// Whether no header fields tell of the rule.
-    pub const fn hides_fields(&self) -> bool {
-        self.hides_fields
+    pub const fn hides_headers(&self) -> bool {
+        self.hides_headers
     }
 
     /// The rule's name.

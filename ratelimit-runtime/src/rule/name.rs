@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::key::Key;
+use crate::key::LimitKey;
 
 /// The name of a rule, cheap to clone.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) fn bounded(name: Arc<str>) -> Arc<str> {
     if name.len() <= MAX_NAME && !name.contains(char::is_control) {
         return name;
     }
-    let hash = Key::digest(&name);
+    let hash = LimitKey::digest(&name);
     let room = MAX_NAME - "%~".len() - hash.len();
     let head = name.get(..name.floor_char_boundary(room)).unwrap_or_default();
     [&head.replace(char::is_control, "_"), "%~", &hash].concat().into()

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::algorithm::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
 use super::{Algorithm, Rule};
-use crate::error::{ConfigError, Mistake};
+use crate::error::{ConfigError, InvalidCall};
 
 /// A rule's name, and its service if that is written on the rule. That it may be a limiter's own is not known
 /// here: a process may have limiters of several services.
@@ -51,7 +51,7 @@ impl Rule {
         }
         let first = RULES.lock().get(&self.full_name()).copied();
         let judged = first.map_or(Ok(()), |first| self.made_may_share_with(first));
-        judged.inspect_err(|error| self.log_mistake(&Mistake::Config(error.clone())))
+        judged.inspect_err(|error| self.log_mistake(&InvalidCall::Config(error.clone())))
     }
 
     fn made_may_share_with(&self, first: First) -> Result<(), ConfigError> {
@@ -65,7 +65,7 @@ impl Rule {
     fn once(&self, meet: impl FnOnce() -> Result<(), ConfigError>) -> Result<(), ConfigError> {
         let Err(error) = self.registered.get_or_init(meet) else { return Ok(()) };
         // Here no lock is held: what keeps the log may be limited too.
-        self.log_mistake(&Mistake::Config(error.clone()));
+        self.log_mistake(&InvalidCall::Config(error.clone()));
         Err(error.clone())
     }
 
@@ -199,8 +199,8 @@ mod tests {
         const fn path() -> &'static str {
             "app::send::f"
         }
-        static ONE: Rule = Rule::__unnamed(path, "", bucket(5, 1));
-        static OTHER: Rule = Rule::__unnamed(path, "", bucket(5, 1));
+        static ONE: Rule = Rule::unnamed(path, "", bucket(5, 1));
+        static OTHER: Rule = Rule::unnamed(path, "", bucket(5, 1));
         assert_eq!(ONE.register(), Ok(()));
         assert!(matches!(OTHER.register(), Err(ConfigError::DefaultName { .. })));
     }

@@ -13,10 +13,11 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 
-use crate::algo::{Answer, Instant, Resolution};
+use crate::algo::Resolution;
 use crate::error::StoreError;
 use crate::rule::Check;
 
+pub use crate::algo::{Answer, Timestamp};
 pub use embedded::Embedded;
 
 /// One answer per check, in their order.
@@ -24,7 +25,7 @@ pub type Answers = SmallVec<[Answer; 1]>;
 
 /// For each check, in their order, when it was charged, on the store's clock; `None` if it was not, or
 /// if that charge cannot be refunded.
-pub type Charges = SmallVec<[Option<Instant>; 1]>;
+pub type Charges = SmallVec<[Option<Timestamp>; 1]>;
 
 /// A charge that is to be refunded, because its caller left before the call could run.
 #[derive(Clone, Debug)]
@@ -32,18 +33,18 @@ pub struct Charged<'a> {
     /// What was charged.
     pub check: Check<'a>,
     /// When, as the store said.
-    pub at: Instant,
-    /// How long after `at` the call is certain to be in the line of a leaky bucket, if it was there
+    pub at: Timestamp,
+    /// How long after `at` the call is certain to be in the queue of a leaky bucket, if it was there
     /// when its caller left. By the store's clock it may be there no more: its charge has leaked then.
-    pub in_line: Option<Duration>,
+    pub queued_for: Option<Duration>,
 }
 
 impl Charged<'_> {
     /// Until when the call is in line, on a clock of that resolution.
-    pub(crate) fn in_line_until(&self, resolution: Resolution) -> Option<Instant> {
+    pub(crate) fn queued_until(&self, resolution: Resolution) -> Option<Timestamp> {
         let ticks =
             |ms: u128| u64::try_from(ms).unwrap_or(u64::MAX).saturating_mul(resolution.per_ms());
-        Some(self.at.saturating_add_unsigned(ticks(self.in_line?.as_millis())))
+        Some(self.at.saturating_add_unsigned(ticks(self.queued_for?.as_millis())))
     }
 }
 
@@ -56,7 +57,7 @@ fn foreseen(check: &Check<'_>, look: Answer) -> Answer {
         return look;
     }
     let retry_after_ms = (cost <= look.limit).then_some(look.reset_after_ms);
-    Answer { allowed: false, retry_after_ms, delay_ms: 0, ..look }
+    Answer { admitted: false, retry_after_ms, delay_ms: 0, ..look }
 }
 
 /// A future in a box, so that stores can be used as trait objects.
@@ -122,9 +123,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Forgets what is used of the key of a check. `true` if there was anything to forget.
     fn reset<'a>(&'a self, check: &'a Check<'a>) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// Whether checks of one rule and key in two [groups](Check::with_group) are two budgets.
-    #[doc(hidden)]
-    fn parts_groups(&self) -> bool {
+    /// Whether checks of one rule and key in two [groups](Check::with_group) are two budgets. `false` unless
+    /// the store says otherwise.
+    fn separates_groups(&self) -> bool {
         false
     }
 

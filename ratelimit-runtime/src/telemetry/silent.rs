@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Series;
 use crate::decision::Degraded;
-use crate::error::{Mistake, StoreError};
+use crate::error::{InvalidCall, StoreError};
 use crate::rule::{Algorithm, Check, Rule};
 use crate::store::Answers;
 
@@ -12,7 +12,7 @@ pub(crate) const fn decided(_: &[Check<'_>], _: &Answers) {}
 
 pub(crate) const fn degraded(_: &[Check<'_>], _: Option<Degraded>, _: &StoreError) {}
 
-pub(crate) const fn mistaken(_: &Mistake) {}
+pub(crate) const fn mistaken(_: &InvalidCall) {}
 
 pub(crate) const fn overflowed(_: &Rule, _: bool) {}
 

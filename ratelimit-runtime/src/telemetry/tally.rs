@@ -86,9 +86,9 @@ impl Tally {
     /// Counts a call.
     pub(super) fn count(&self, event: &LimitEvent<'_>, with_key: bool) -> Look {
         if !(with_key && self.is_in_sample(event)) {
-            let [refused, shadowed, open, unavailable, invalid] = &self.counts;
+            let [limited, shadowed, open, unavailable, invalid] = &self.counts;
             let count = match event.kind {
-                LimitEventKind::Refused => refused,
+                LimitEventKind::Limited => limited,
                 LimitEventKind::Shadowed => shadowed,
                 LimitEventKind::Open => open,
                 LimitEventKind::Unavailable => unavailable,
@@ -178,13 +178,13 @@ impl Tally {
             of_key.write(rule);
         }
         let counts = self.counts.each_ref().map(|count| count.swap(0, Ordering::Relaxed));
-        let [refused, shadowed, open, unavailable, invalid] =
+        let [limited, shadowed, open, unavailable, invalid] =
             counts.map(|count| (count > 0).then_some(count));
         let is_some = counts.iter().any(|count| *count > 0);
         if is_some {
             tracing::info!(
                 rule,
-                refused,
+                limited,
                 shadowed,
                 open,
                 unavailable,
@@ -219,7 +219,7 @@ impl OfKey {
             cost = self.cost,
             retry_after = self.retry_after.map(tracing::field::debug),
             decided_by,
-            refused = of(LimitEventKind::Refused),
+            limited = of(LimitEventKind::Limited),
             shadowed = of(LimitEventKind::Shadowed),
             open = of(LimitEventKind::Open),
             unavailable = of(LimitEventKind::Unavailable),
@@ -232,12 +232,12 @@ impl OfKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::Key;
+    use crate::key::LimitKey;
     use crate::telemetry::lines::during;
 
-    fn refused(key: &Key) -> LimitEvent<'_> {
+    fn refused(key: &LimitKey) -> LimitEvent<'_> {
         LimitEvent {
-            kind: LimitEventKind::Refused,
+            kind: LimitEventKind::Limited,
             rule: "rule",
             key,
             limit: 10,
@@ -250,7 +250,7 @@ mod tests {
     /// The lines about a refusal every 100 µs for 10 s, by 20 keys in turn, and the interval after it.
     fn lines(with_key: bool, has_thread: bool) -> Vec<String> {
         let (tally, mut tick) = (Tally::default(), None);
-        let keys: Vec<_> = (0..20).map(Key::from).collect();
+        let keys: Vec<_> = (0..20).map(LimitKey::from).collect();
         during(|| {
             for (n, key) in (0..100_000_u64).zip(keys.iter().cycle()) {
                 let now = n / 10;
@@ -276,7 +276,7 @@ mod tests {
 
     fn sum(lines: &[String]) -> u64 {
         let fields = lines.iter().flat_map(|line| line.split(' '));
-        let numbers = fields.filter_map(|field| field.strip_prefix("refused="));
+        let numbers = fields.filter_map(|field| field.strip_prefix("limited="));
         numbers.map(|number| number.parse::<u64>().unwrap()).sum()
     }
 
@@ -285,7 +285,7 @@ mod tests {
         let lines = lines(false, true);
         assert_eq!((lines.len(), sum(&lines)), (2, 100_000), "{lines:?}");
         assert!(lines.iter().all(|line| line.starts_with("INFO ")), "{lines:?}");
-        assert!(lines[1].contains("rule=\"rule\" refused=99999"), "{lines:?}");
+        assert!(lines[1].contains("rule=\"rule\" limited=99999"), "{lines:?}");
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn calls_write_the_lines_when_the_thread_is_gone() {
-        let (tally, key) = (Tally::default(), Key::from("key"));
+        let (tally, key) = (Tally::default(), LimitKey::from("key"));
         let lines = during(|| {
             for now in 0..30_000 {
                 let look = tally.count(&refused(&key), false);
@@ -319,7 +319,7 @@ mod tests {
     fn b105_no_line_is_long_or_has_control_characters() {
         for text in ["\u{1b}[31m\r\n", "\u{e000}", "é", "\u{301}", "\"\\"] {
             let text = text.repeat(10_000);
-            let key = Key::from(text.as_str());
+            let key = LimitKey::from(text.as_str());
             let rule = crate::rule::bounded(text.as_str().into());
             let tally = Tally::default();
             let lines = during(|| {

@@ -13,7 +13,7 @@ use super::series::OTHER;
 use super::{Names, Series};
 use crate::decision::{self, Degraded};
 use crate::driver;
-use crate::error::{Mistake, StoreError};
+use crate::error::{InvalidCall, StoreError};
 use crate::panics::survives;
 use crate::rule::{Algorithm, Check, PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW, Rule};
 use crate::store::Answers;
@@ -104,7 +104,7 @@ static BREAKERS: Level = Level::new("ratelimit_breakers_open");
 #[derive(Clone, Copy)]
 enum Word {
     Admitted,
-    Refused,
+    Limited,
     Shadowed,
     Undecided,
 }
@@ -146,7 +146,7 @@ impl RuleNumbers {
         let label = SharedString::from(Arc::clone(label));
         let key =
             |name: &'static str| Key::from_parts(name, vec![Label::new("rule", label.clone())]);
-        let checks = ["admitted", "refused", "shadowed", "undecided"].map(|outcome| {
+        let checks = ["admitted", "limited", "shadowed", "undecided"].map(|outcome| {
             let labels = vec![
                 Label::new("rule", label.clone()),
                 Label::from_static_parts("outcome", outcome),
@@ -222,7 +222,7 @@ macro_rules! calls {
 
 calls! {
     ADMITTED: "admitted",
-    REFUSED: "refused",
+    LIMITED: "limited",
     UNAVAILABLE: "unavailable",
     INVALID: "invalid",
 }
@@ -231,14 +231,14 @@ calls! {
 pub(crate) fn decided(checks: &[Check<'_>], answers: &Answers) {
     record(|recorder| {
         for (check, answer) in checks.iter().zip(answers) {
-            let word = match (answer.allowed, check.is_shadow()) {
+            let word = match (answer.admitted, check.is_shadow()) {
                 (true, _) => Word::Admitted,
-                (false, false) => Word::Refused,
+                (false, false) => Word::Limited,
                 (false, true) => Word::Shadowed,
             };
             check.rule().series().numbers.check(recorder, word);
         }
-        let call = if decision::admits(checks, answers) { &ADMITTED } else { &REFUSED };
+        let call = if decision::admits(checks, answers) { &ADMITTED } else { &LIMITED };
         count(recorder, call, 1);
     });
 }
@@ -274,22 +274,22 @@ pub(crate) fn degraded(checks: &[Check<'_>], how: Option<Degraded>, cause: &Stor
 }
 
 /// A call was a mistake, its caller's or that of who has set up the limits.
-pub(crate) fn mistaken(mistake: &Mistake) {
+pub(crate) fn mistaken(mistake: &InvalidCall) {
     let kind = vec![Label::from_static_parts("kind", mistake.kind())];
     record(|recorder| {
-        count(recorder, &Key::from_parts("ratelimit_mistakes_total", kind), 1);
+        count(recorder, &Key::from_parts("ratelimit_invalid_calls_total", kind), 1);
         count(recorder, &INVALID, 1);
     });
 }
 
-static OVERFLOW_REFUSED: Key = Key::from_static_name("ratelimit_embedded_overflow_refused_total");
+static OVERFLOW_LIMITED: Key = Key::from_static_name("ratelimit_embedded_overflow_limited_total");
 
 /// A rule had no place for a new key in the embedded store. `refused`: not even an overflow budget.
 pub(crate) fn overflowed(rule: &Rule, refused: bool) {
     record(|recorder| {
         count(recorder, &rule.series().numbers.overflow, 1);
         if refused {
-            count(recorder, &OVERFLOW_REFUSED, 1);
+            count(recorder, &OVERFLOW_LIMITED, 1);
         }
     });
 }

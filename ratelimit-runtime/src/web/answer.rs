@@ -8,8 +8,8 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use super::caching::NO_STORE;
-use crate::context::Context;
-use crate::error::{ConfigError, Mistake, RateLimitError};
+use crate::context::RequestContext;
+use crate::error::{ConfigError, InvalidCall, RateLimitError};
 use crate::spacing::OnceAMinute;
 
 /// The answer to a call that is not admitted, as far as it can be chosen: the body, and if need be the status and
@@ -55,7 +55,7 @@ impl ErrorBody {
     /// ```
     /// # use ratelimit_runtime::{ErrorBody, ErrorResponses};
     /// // A front end that reads the code in the body, and takes every other status for a broken line.
-    /// let answers = ErrorResponses::with(|error| {
+    /// let answers = ErrorResponses::from_fn(|error| {
     ///     ErrorBody::code_and_message(error, "too many requests").with_status(200)
     /// });
     /// ```
@@ -70,7 +70,7 @@ impl ErrorBody {
     ///
     /// ```
     /// # use ratelimit_runtime::{ErrorBody, ErrorResponses};
-    /// let answers = ErrorResponses::with(|error| match error.http_status() {
+    /// let answers = ErrorResponses::from_fn(|error| match error.http_status() {
     ///     503 => ErrorBody::problem(error).with_header("retry-after", "5"),
     ///     _ => ErrorBody::problem(error).with_header("x-limited-by", "shop"),
     /// });
@@ -111,7 +111,7 @@ impl ErrorBody {
 ///
 /// ```
 /// # use ratelimit_runtime::{ErrorResponses, ErrorBody};
-/// let german = ErrorResponses::with(|error| match error.http_status() {
+/// let german = ErrorResponses::from_fn(|error| match error.http_status() {
 ///     429 => ErrorBody::text("Das war zu oft."),
 ///     _ => ErrorBody::text("Das geht gerade nicht."),
 /// });
@@ -136,12 +136,12 @@ impl ErrorResponses {
     }
 
     /// The same with messages of your own, in any language. That of the client, for example, is in
-    /// a header of the [current context](Context::current):
+    /// a header of the [current context](RequestContext::current):
     ///
     /// ```
-    /// # use ratelimit_runtime::{ErrorResponses, Context};
+    /// # use ratelimit_runtime::{ErrorResponses, RequestContext};
     /// let answers = ErrorResponses::code_and_message_of(|error| {
-    ///     let context = Context::current();
+    ///     let context = RequestContext::current();
     ///     let language = context.as_ref().and_then(|context| context.header("accept-language"));
     ///     match (error.http_status(), language) {
     ///         (429, Some(language)) if language.starts_with(b"zh") => "请求过于频繁，请稍后再试",
@@ -153,12 +153,12 @@ impl ErrorResponses {
     pub fn code_and_message_of<M: AsRef<str>>(
         message: impl Fn(&RateLimitError) -> M + Send + Sync + 'static,
     ) -> Self {
-        Self::with(move |error| ErrorBody::code_and_message(error, message(error)))
+        Self::from_fn(move |error| ErrorBody::code_and_message(error, message(error)))
     }
 
     /// What a closure makes of the error. It is for the client: errors name rules, and may say more
     /// than a client should know.
-    pub fn with(make: impl Fn(&RateLimitError) -> ErrorBody + Send + Sync + 'static) -> Self {
+    pub fn from_fn(make: impl Fn(&RateLimitError) -> ErrorBody + Send + Sync + 'static) -> Self {
         Self { make: Some(Arc::new(make)) }
     }
 
@@ -219,36 +219,36 @@ impl RateLimitError {
     ///
     /// The features `axum` and `actix` make it a response of those by itself.
     pub fn http_response(&self) -> Response<String> {
-        Context::answers().http_response(self)
+        RequestContext::answers().http_response(self)
     }
 
     /// What `Retry-After` says: [`retry_after`](Self::retry_after) in whole seconds, rounded up and at least 1, so that a client
     /// that waits as told is not too early. With what the layer around it
     /// [adds](crate::RateLimitLayer::spread_waits), for bodies of one's own.
     pub fn retry_after_seconds(&self) -> Option<u64> {
-        self.retry_after().map(|wait| Context::current_spread().seconds(wait).max(1))
+        self.retry_after().map(|wait| RequestContext::current_spread().seconds(wait).max(1))
     }
 }
 
 fn title(error: &RateLimitError) -> &'static str {
     match error {
-        RateLimitError::Refused(_) => "Too Many Requests",
+        RateLimitError::Limited(_) => "Too Many Requests",
         RateLimitError::Unavailable(_) => "Service Unavailable",
-        RateLimitError::Mistake(mistake) if mistake.is_callers() => "Bad Request",
-        RateLimitError::Mistake(_) => "Internal Server Error",
+        RateLimitError::Invalid(mistake) if mistake.is_client_error() => "Bad Request",
+        RateLimitError::Invalid(_) => "Internal Server Error",
     }
 }
 
 fn problem(error: &RateLimitError) -> ErrorBody {
     let detail = match (error, error.retry_after_seconds()) {
-        (RateLimitError::Refused(_), Some(seconds)) => format!("retry in {seconds} s"),
-        (RateLimitError::Refused(_), None) => "no such request is admitted".to_owned(),
+        (RateLimitError::Limited(_), Some(seconds)) => format!("retry in {seconds} s"),
+        (RateLimitError::Limited(_), None) => "no such request is admitted".to_owned(),
         (RateLimitError::Unavailable(_), _) => "the rate limit cannot be decided".to_owned(),
-        (RateLimitError::Mistake(mistake), _) => match mistake {
-            Mistake::EmptyKey { .. } => "what the request is limited by is empty",
-            Mistake::CostExceedsCapacity { .. } => "the request is larger than the limit",
-            Mistake::NegativeCost { .. } => "the request cannot be rate limited",
-            Mistake::Config(ConfigError::TooManyChecks { .. }) => {
+        (RateLimitError::Invalid(mistake), _) => match mistake {
+            InvalidCall::EmptyKey { .. } => "what the request is limited by is empty",
+            InvalidCall::CostExceedsCapacity { .. } => "the request is larger than the limit",
+            InvalidCall::NegativeCost { .. } => "the request cannot be rate limited",
+            InvalidCall::Config(ConfigError::TooManyChecks { .. }) => {
                 "the request names too many things at once"
             }
             _ => "the rate limit is not set up",
@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn mistakes_have_no_wait() {
-        let callers = Mistake::EmptyKey { rule: "secret".into() };
-        let ours = Mistake::Config(ConfigError::AlreadyInstalled { at: None });
+        let callers = InvalidCall::EmptyKey { rule: "secret".into() };
+        let ours = InvalidCall::Config(ConfigError::AlreadyInstalled { at: None });
         for (mistake, status) in [(callers, 400), (ours, 500)] {
             let answer = RateLimitError::from(mistake).http_response();
             assert_eq!(answer.status().as_u16(), status);
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn f40_status_and_header_fields_can_be_chosen() {
         let within = |make: fn(&RateLimitError) -> ErrorBody| {
-            let context = Context::builder().answers(ErrorResponses::with(make)).build();
+            let context = RequestContext::builder().answers(ErrorResponses::from_fn(make)).build();
             context.scope_blocking(|| refused(Duration::from_secs(2)))
         };
         let answer = within(|error| {
@@ -372,8 +372,8 @@ mod tests {
         assert_eq!(answer.headers().len(), 4, "{answer:?}");
         assert_eq!(answer.headers()["x-one"], "line");
         for status in [0, 99, 100, 199, 600, 1_000, u16::MAX] {
-            let own = ErrorResponses::with(move |_| ErrorBody::text("x").with_status(status));
-            let context = Context::builder().answers(own).build();
+            let own = ErrorResponses::from_fn(move |_| ErrorBody::text("x").with_status(status));
+            let context = RequestContext::builder().answers(own).build();
             let answer = context.scope_blocking(|| refused(Duration::from_secs(2)));
             assert_eq!(answer.status().as_u16(), 429, "{status}");
         }
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn f40_outside_of_its_request_an_answer_can_be_made_as_well() {
         let answers = ErrorResponses::code_and_message_of(|_| "later");
-        let error = RateLimitError::from(Mistake::EmptyKey { rule: "r".into() });
+        let error = RateLimitError::from(InvalidCall::EmptyKey { rule: "r".into() });
         let answer = answers.http_response(&error);
         assert_eq!(answer.status().as_u16(), 400);
         assert_eq!(answer.body(), r#"{"code":400,"message":"later"}"#);
@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn the_layer_says_what_the_body_is() {
         let within = |answers| {
-            let context = Context::builder().answers(answers).build();
+            let context = RequestContext::builder().answers(answers).build();
             let response = context.scope_blocking(|| refused(Duration::from_secs(2)));
             let media_type = response.headers()[CONTENT_TYPE].to_str().unwrap().to_owned();
             (media_type, response.into_body())
@@ -402,7 +402,7 @@ mod tests {
         assert_eq!(plain, r#"{"code":429,"message":"too many requests"}"#);
         let (_, quoted) = within(ErrorResponses::code_and_message_of(|_| "\"a\\b\"\n\u{1}太多"));
         assert_eq!(quoted, "{\"code\":429,\"message\":\"\\\"a\\\\b\\\"\\u000a\\u0001太多\"}");
-        let own = ErrorResponses::with(|error| ErrorBody::text(error.http_status().to_string()));
+        let own = ErrorResponses::from_fn(|error| ErrorBody::text(error.http_status().to_string()));
         assert_eq!(within(own), ("text/plain; charset=utf-8".to_owned(), "429".to_owned()));
         assert_eq!(within(ErrorResponses::problems()).0, "application/problem+json");
     }

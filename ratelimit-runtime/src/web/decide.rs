@@ -5,20 +5,20 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::layer::Settings;
-use crate::context::Context;
+use crate::context::RequestContext;
 use crate::error::RateLimitError;
 use crate::limiter::{Limiter, mistaken};
 use crate::rule::{Check, Rule};
 
 impl Settings {
     /// Whether there is something to decide before a handler is asked.
-    pub(crate) fn has_rules_for(&self, context: &Context) -> bool {
+    pub(crate) fn has_rules_for(&self, context: &RequestContext) -> bool {
         !self.rules.is_empty() && !self.skip.iter().any(|skip| skip(context))
     }
 
     /// Decides by the layer's own rules, and waits for the turn of the request if it may. Dropped before its end,
     /// its caller has left, and what was charged is refunded.
-    pub(crate) async fn decide(&self, context: &Context) -> Result<(), RateLimitError> {
+    pub(crate) async fn decide(&self, context: &RequestContext) -> Result<(), RateLimitError> {
         let (rules, checks): (SmallVec<[&Arc<Rule>; 1]>, SmallVec<[Check<'_>; 1]>) = self
             .rules
             .iter()
@@ -78,7 +78,7 @@ mod tests {
             if let Some(wait) = wait {
                 layer = layer.wait(wait);
             }
-            let context = Context::builder().build();
+            let context = RequestContext::builder().build();
             let mut task = Task::from_waker(Waker::noop());
             let left = || {
                 let check = [Check::new(&rule, "key").with_cost(0)];
@@ -121,7 +121,7 @@ mod tests {
             .limiter(on(&clock))
             .limit(line(), |_| "key".into())
             .wait(Duration::from_secs(2));
-        let context = Context::builder().build();
+        let context = RequestContext::builder().build();
         let mut task = Task::from_waker(Waker::noop());
         let enter = || Box::pin(layer.settings.decide(&context));
         let (mut first, mut second, mut third) = (enter(), enter(), enter());
@@ -129,7 +129,7 @@ mod tests {
         assert!(second.as_mut().poll(&mut task).is_pending(), "a second behind the first");
         assert!(third.as_mut().poll(&mut task).is_pending());
         let refused = enter().as_mut().poll(&mut task);
-        assert!(matches!(refused, Poll::Ready(Err(RateLimitError::Refused(_)))), "too long a wait");
+        assert!(matches!(refused, Poll::Ready(Err(RateLimitError::Limited(_)))), "too long a wait");
         drop(second);
         let mut fourth = enter();
         assert!(fourth.as_mut().poll(&mut task).is_pending(), "there is room again");
@@ -153,7 +153,7 @@ mod tests {
             let answers = crate::store::Store::decide_now(&*store.store, &check);
             answers.unwrap().unwrap()[0].remaining
         };
-        let context = Context::builder().build();
+        let context = RequestContext::builder().build();
         let mut task = Task::from_waker(Waker::noop());
         let mut enter = || {
             let mut decision = Box::pin(layer.settings.decide(&context));
@@ -175,7 +175,7 @@ mod tests {
     fn without_a_wait_a_line_does_not_pace() {
         let clock = ManualClock::new();
         let layer = RateLimitLayer::new().limiter(on(&clock)).limit(line(), |_| "key".into());
-        let context = Context::builder().build();
+        let context = RequestContext::builder().build();
         let decide = || pollster::block_on(layer.settings.decide(&context)).is_ok();
         assert_eq!((0..7).filter(|_| decide()).count(), 5);
     }
@@ -201,7 +201,7 @@ mod tests {
         let asked = asked.build().unwrap();
         for limiter in [now, asked] {
             let layer = RateLimitLayer::new().limiter(limiter).limit(rule(), |_| "key".into());
-            let decide = |context: crate::context::ContextBuilder| {
+            let decide = |context: crate::context::RequestContextBuilder| {
                 let context = context.build();
                 let mut task = Task::from_waker(Waker::noop());
                 let mut decision = Box::pin(layer.settings.decide(&context));
@@ -217,7 +217,7 @@ mod tests {
                 };
                 decided.map_err(|error| error.http_status())
             };
-            let plain = Context::builder;
+            let plain = RequestContext::builder;
             assert_eq!(decide(plain().header("cost", "2")), Ok(()));
             assert_eq!(decide(plain().header("cost", "2")), Err(429));
             assert_eq!(decide(plain().header("cost", "4")), Err(400));

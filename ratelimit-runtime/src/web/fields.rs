@@ -6,7 +6,7 @@ use http::HeaderName;
 use sfv::{ItemSerializer, KeyRef, StringRef};
 
 use crate::context::Told;
-use crate::key::Key;
+use crate::key::LimitKey;
 use crate::rule::{Algorithm, MAX_NAME};
 
 /// Which fields a response carries. They describe the rules of the call by their written names;
@@ -19,7 +19,7 @@ use crate::rule::{Algorithm, MAX_NAME};
 /// Drafts 6 and 11 both have a `RateLimit-Policy`: whoever asks for both gets that of the later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fields {
+pub enum RateLimitHeaders {
     /// `RateLimit` and `RateLimit-Policy` as in draft 11 of the IETF's httpapi group: lists of
     /// structured fields, one entry for each rule.
     Draft11,
@@ -86,7 +86,7 @@ fn shown(name: &str) -> String {
     if written.len() > MAX_NAME {
         written.truncate(head);
         written.push_str("%~");
-        written.push_str(&Key::digest(name));
+        written.push_str(&LimitKey::digest(name));
     }
     written
 }
@@ -104,7 +104,7 @@ static X: [HeaderName; 3] = [
     HeaderName::from_static("x-ratelimit-reset"),
 ];
 
-impl Fields {
+impl RateLimitHeaders {
     /// Hands out the names and values for what was told about a request: of each name once.
     pub(crate) fn write(self, told: &[Told], mut put: impl FnMut(&'static HeaderName, &str)) {
         let Some(least) = least(told) else { return };

@@ -9,11 +9,11 @@ use std::time::Duration;
 use http::HeaderName;
 
 use super::caching::{CACHE_CONTROL, Caching, NO_STORE};
-use super::{ClientIp, ErrorResponses, Fields, LayerRule, RequestInfo, Spread};
-use crate::context::{Context, ContextBuilder};
+use super::{ClientIp, ErrorResponses, LayerRule, RateLimitHeaders, RequestInfo, Spread};
+use crate::context::{RequestContext, RequestContextBuilder};
 #[cfg(doc)]
 use crate::error::RateLimitError;
-use crate::key::Key;
+use crate::key::LimitKey;
 use crate::limiter::Limiter;
 #[cfg(doc)]
 use crate::rule::Rule;
@@ -28,9 +28,9 @@ type Is = Arc<dyn Fn(&RequestInfo<'_>) -> bool + Send + Sync>;
 type Told<T> = Arc<dyn Fn(&RequestInfo<'_>) -> Option<T> + Send + Sync>;
 
 /// Whether a request is left out.
-type Skip = Arc<dyn Fn(&Context) -> bool + Send + Sync>;
+type Skip = Arc<dyn Fn(&RequestContext) -> bool + Send + Sync>;
 
-/// One layer for three jobs: it makes the [`Context`] of each request, it can limit all of them by
+/// One layer for three jobs: it makes the [`RequestContext`] of each request, it can limit all of them by
 /// rules of its own, and it writes the header fields for what it and the handlers have decided.
 ///
 /// ```
@@ -69,7 +69,7 @@ pub(crate) struct Settings {
     route: Option<Told<String>>,
     answers: Option<ErrorResponses>,
     grpc: Option<Is>,
-    fields: Vec<Fields>,
+    headers: Vec<RateLimitHeaders>,
     pub(super) rules: Vec<RouteRule>,
     /// Which requests the rules leave out.
     pub(super) skip: Vec<Skip>,
@@ -84,7 +84,7 @@ pub(crate) struct Settings {
 #[derive(Clone)]
 pub(super) struct RouteRule {
     pub(super) rule: LayerRule,
-    pub(super) key: Arc<dyn Fn(&Context) -> Key + Send + Sync>,
+    pub(super) key: Arc<dyn Fn(&RequestContext) -> LimitKey + Send + Sync>,
 }
 
 impl Default for RateLimitLayer {
@@ -105,7 +105,7 @@ impl RateLimitLayer {
             route: None,
             answers: None,
             grpc: None,
-            fields: vec![Fields::Draft11],
+            headers: vec![RateLimitHeaders::Draft11],
             rules: Vec::new(),
             skip: Vec::new(),
             wait: None,
@@ -160,7 +160,7 @@ impl RateLimitLayer {
     }
 
     /// Which route serves a request: `@route`. `None`: none does, and it is
-    /// [`unmatched`](Context::UNMATCHED). Without this it is what the [framework says](RequestInfo::route).
+    /// [`unmatched`](RequestContext::UNMATCHED). Without this it is what the [framework says](RequestInfo::route).
     ///
     /// ```
     /// # use ratelimit_runtime::RateLimitLayer;
@@ -198,10 +198,10 @@ impl RateLimitLayer {
         self.with(|settings| settings.grpc = Some(Arc::new(is)))
     }
 
-    /// Which header fields tell what is left; else [`Fields::Draft11`]. None for none. Rules can be
-    /// [kept out](crate::Rule::hide_fields) of all of them.
-    pub fn fields(self, fields: impl IntoIterator<Item = Fields>) -> Self {
-        self.with(|settings| settings.fields = fields.into_iter().collect())
+    /// Which rate-limit headers responses carry: [`RateLimitHeaders::Draft11`] unless set, and none for an empty
+    /// list. A rule can be [kept out](crate::Rule::hide_headers) of all of them.
+    pub fn headers(self, headers: impl IntoIterator<Item = RateLimitHeaders>) -> Self {
+        self.with(|settings| settings.headers = headers.into_iter().collect())
     }
 
     /// Limits all requests by a rule. The closure says whose budget it is; several rules are one
@@ -212,14 +212,14 @@ impl RateLimitLayer {
     /// [mistake in the configuration](crate::ConfigError::OtherNumbers), as it is between two functions.
     ///
     /// ```
-    /// # use ratelimit_runtime::{Algorithm, Context, Rate, RateLimitLayer, Rule};
+    /// # use ratelimit_runtime::{Algorithm, RequestContext, Rate, RateLimitLayer, Rule};
     /// let rule = Rule::named("api", Algorithm::TokenBucket { capacity: 100, refill: Rate::per_second(20) });
-    /// let layer = RateLimitLayer::new().limit(rule, Context::ip_key);
+    /// let layer = RateLimitLayer::new().limit(rule, RequestContext::ip_key);
     /// ```
     pub fn limit(
         self,
         rule: impl Into<LayerRule>,
-        key: impl Fn(&Context) -> Key + Send + Sync + 'static,
+        key: impl Fn(&RequestContext) -> LimitKey + Send + Sync + 'static,
     ) -> Self {
         let rule = RouteRule { rule: rule.into(), key: Arc::new(key) };
         self.with(|settings| settings.rules.push(rule))
@@ -228,8 +228,8 @@ impl RateLimitLayer {
     /// Leaves requests out, for all rules of this layer: they are neither judged nor counted, and have no header
     /// fields of these rules. Of several closures, one is enough. Annotated handlers decide for themselves.
     ///
-    /// By what the client cannot choose, such as its [address](Context::ip), who it
-    /// [is](Context::user), the [route](Context::route) or the [path](Context::decoded_path). Never by a header that
+    /// By what the client cannot choose, such as its [address](RequestContext::ip), who it
+    /// [is](RequestContext::user), the [route](RequestContext::route) or the [path](RequestContext::decoded_path). Never by a header that
     /// nobody has checked: whoever sends it is exempt.
     ///
     /// ```
@@ -238,7 +238,7 @@ impl RateLimitLayer {
     ///     .skip(|context| context.ip().is_some_and(|ip| ip.is_loopback()))
     ///     .skip(|context| context.route() == Some("/assets/{*file}"));
     /// ```
-    pub fn skip(self, skip: impl Fn(&Context) -> bool + Send + Sync + 'static) -> Self {
+    pub fn skip(self, skip: impl Fn(&RequestContext) -> bool + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.skip.push(Arc::new(skip)))
     }
 
@@ -266,11 +266,11 @@ impl RateLimitLayer {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use ratelimit_runtime::{Algorithm, Context, Rate, RateLimitLayer, Rule};
+    /// # use ratelimit_runtime::{Algorithm, RequestContext, Rate, RateLimitLayer, Rule};
     /// // One every 200 ms for each address, and nobody waits for more than two seconds.
     /// let line = Algorithm::LeakyBucket { capacity: 20, leak: Rate::per_second(5) };
     /// let layer = RateLimitLayer::new()
-    ///     .limit(Rule::named("search", line), Context::ip_key)
+    ///     .limit(Rule::named("search", line), RequestContext::ip_key)
     ///     .wait(Duration::from_secs(2));
     /// ```
     pub fn wait(self, longest: Duration) -> Self {
@@ -294,7 +294,11 @@ impl RateLimitLayer {
 
 impl Settings {
     /// What is known of a request, by itself and by the layer around this one.
-    pub(crate) fn context(&self, request: &RequestInfo<'_>, outer: Option<Context>) -> Context {
+    pub(crate) fn context(
+        &self,
+        request: &RequestInfo<'_>,
+        outer: Option<RequestContext>,
+    ) -> RequestContext {
         let is_outermost = outer.is_none();
         let route = self.route_of(request);
         let mut context = if let Some(outer) = outer {
@@ -302,10 +306,10 @@ impl Settings {
             let known = outer.method().zip(outer.path());
             let (method, path) = known.unwrap_or((request.method(), request.path()));
             let head = request.head(method, path, route.as_deref().or(outer.route()));
-            ContextBuilder::inside(outer).head(head)
+            RequestContextBuilder::inside(outer).head(head)
         } else {
             let head = request.head(request.method(), request.path(), route.as_deref());
-            Context::builder().head(head)
+            RequestContext::builder().head(head)
         };
         if is_outermost && self.tells() {
             context = context.telling();
@@ -337,10 +341,14 @@ impl Settings {
 
     fn route_of<'r>(&self, request: &RequestInfo<'r>) -> Option<Cow<'r, str>> {
         let Some(route) = &self.route else { return request.route() };
-        Some(route(request).map_or(Cow::Borrowed(Context::UNMATCHED), Cow::Owned))
+        Some(route(request).map_or(Cow::Borrowed(RequestContext::UNMATCHED), Cow::Owned))
     }
 
-    fn find_client(&self, request: &RequestInfo<'_>, context: ContextBuilder) -> ContextBuilder {
+    fn find_client(
+        &self,
+        request: &RequestInfo<'_>,
+        context: RequestContextBuilder,
+    ) -> RequestContextBuilder {
         let peer = match &self.peer {
             Some(peer) => peer(request),
             None => request.peer(),
@@ -360,7 +368,7 @@ impl Settings {
 
     /// Whether there are header fields to write.
     pub(crate) fn tells(&self) -> bool {
-        !self.fields.is_empty()
+        !self.headers.is_empty()
     }
 
     /// Whether it says itself what the body of an answer is.
@@ -378,7 +386,7 @@ impl Settings {
     /// application's.
     pub(crate) fn finish(
         &self,
-        context: &Context,
+        context: &RequestContext,
         caching: Caching,
         mut put: impl FnMut(&'static HeaderName, &str),
     ) {
@@ -389,7 +397,7 @@ impl Settings {
         if caching == Caching::Shared {
             return;
         }
-        for fields in &self.fields {
+        for fields in &self.headers {
             fields.write(&told, &mut put);
         }
     }
@@ -399,7 +407,7 @@ impl fmt::Debug for RateLimitLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimitLayer")
             .field("client_ip", &self.settings.client_ip)
-            .field("fields", &self.settings.fields)
+            .field("headers", &self.settings.headers)
             .field("rules", &self.settings.rules.len())
             .finish_non_exhaustive()
     }

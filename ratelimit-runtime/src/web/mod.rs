@@ -15,7 +15,7 @@ pub use self::address::ClientIp;
 pub use self::answer::{ErrorBody, ErrorResponses};
 pub(crate) use self::caching::Caching;
 pub(crate) use self::fields::FieldItem;
-pub use self::fields::Fields;
+pub use self::fields::RateLimitHeaders;
 pub use self::layer::RateLimitLayer;
 pub(crate) use self::layer::Settings;
 pub use self::layer_rule::LayerRule;

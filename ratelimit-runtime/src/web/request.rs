@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 
-#[cfg(feature = "actix")]
-use crate::context::Context;
 use crate::context::Head;
+#[cfg(feature = "actix")]
+use crate::context::RequestContext;
 
 /// The head of a request, in whatever types the framework has it.
 pub struct RequestInfo<'r> {
@@ -71,17 +71,17 @@ impl<'r> RequestInfo<'r> {
     }
 
     /// The template of the route that was matched, as the framework has it: `/users/{id}` of axum and of
-    /// actix-web, or [`Context::UNMATCHED`] where none is. `None` where nothing says: outside of a router of
+    /// actix-web, or [`RequestContext::UNMATCHED`] where none is. `None` where nothing says: outside of a router of
     /// axum, and in services that have no router.
     ///
-    /// [`Context::UNMATCHED`]: crate::Context::UNMATCHED
+    /// [`RequestContext::UNMATCHED`]: crate::RequestContext::UNMATCHED
     pub fn route(&self) -> Option<Cow<'r, str>> {
         match self.of {
             Of::Http(http) => crate::frameworks::route(http.extensions).map(Cow::Borrowed),
             #[cfg(feature = "actix")]
             Of::Actix(request) => {
                 let template = request.match_pattern().map(Cow::Owned);
-                Some(template.unwrap_or(Cow::Borrowed(Context::UNMATCHED)))
+                Some(template.unwrap_or(Cow::Borrowed(RequestContext::UNMATCHED)))
             }
         }
     }

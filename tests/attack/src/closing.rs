@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use ratelimit_kit::{Context, Limiter, OnError, Rule};
+use ratelimit_kit::{Limiter, OnError, RequestContext, Rule};
 use test_support::{Flavor, Proxy, Server, unique};
 use tokio::time::{Instant, interval};
 
@@ -32,7 +32,7 @@ async fn service(proxy: &Proxy, prefix: &str, on_error: OnError, rule: Rule) -> 
     let limiter = limiter.on_error(on_error).deadline(DEADLINE).build().unwrap();
     limiter.ready().await.unwrap();
     let router = Router::new().route("/page", get(async || "page"));
-    let address = serve(router.layer(layer(&limiter).limit(rule, Context::ip_key))).await;
+    let address = serve(router.layer(layer(&limiter).limit(rule, RequestContext::ip_key))).await;
     // The script may have to be uploaded.
     Request::get("/page", "198.51.100.1").to(address).await;
     address

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use ratelimit_kit::Context;
+use ratelimit_kit::RequestContext;
 use tokio::time::{Instant, interval};
 
 use crate::client::{Connection, Request};
@@ -20,7 +20,7 @@ const LIMIT: u64 = 100;
 pub(crate) async fn run(lasts: Duration) -> Report {
     let limiter = patient_limiter().await;
     let router = Router::new().route("/page", get(async || "page"));
-    let layer = layer(&limiter).limit(per_hour(LIMIT), Context::ip_key);
+    let layer = layer(&limiter).limit(per_hour(LIMIT), RequestContext::ip_key);
     let address = serve(router.layer(layer)).await;
 
     let end = Instant::now() + lasts;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use ratelimit_kit::{Context, Limiter};
+use ratelimit_kit::{Limiter, RequestContext};
 use test_support::Nginx;
 use tokio::time::{Instant, interval};
 
@@ -17,7 +17,8 @@ use crate::{Honest, Report};
 pub(crate) async fn run(lasts: Duration) -> Report {
     let limiter = Limiter::builder().build().unwrap();
     let router = Router::new().route("/page", get(async || "page"));
-    let service = serve(router.layer(layer(&limiter).limit(per_hour(5), Context::ip_key))).await;
+    let service =
+        serve(router.layer(layer(&limiter).limit(per_hour(5), RequestContext::ip_key))).await;
     let cache = Nginx::start(&format!(
         "proxy_cache_path cache keys_zone=pages:1m;
          server {{

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use ratelimit_kit::Context;
+use ratelimit_kit::RequestContext;
 use tokio::time::{Instant, interval};
 
 use crate::client::{Connection, Request};
@@ -22,7 +22,7 @@ pub(crate) async fn run(lasts: Duration) -> Report {
     let limiter = patient_limiter().await;
     let limited = Router::new()
         .route("/page", get(async || "page"))
-        .layer(layer(&limiter).limit(per_hour(1_000_000), Context::ip_key));
+        .layer(layer(&limiter).limit(per_hour(1_000_000), RequestContext::ip_key));
     let sum = async |Json(numbers): Json<Vec<u64>>| numbers.len().to_string();
     let address = serve(limited.route("/sum", post(sum))).await;
 

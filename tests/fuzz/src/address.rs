@@ -29,7 +29,7 @@ pub fn address(bytes: &[u8]) {
         Trust::Everybody => ClientIp::dangerously_trusting_everybody(),
         Trust::Networks => BEHIND.clone(),
     };
-    let how = if input.forwarded { how.forwarded() } else { how };
+    let how = if input.forwarded { how.with_forwarded() } else { how };
     let peer = ClientIp::of_peer().find(input.peer, []);
     let found = how.find(input.peer, input.lines.iter().copied());
 
@@ -84,7 +84,7 @@ fn what_proxies_append_counts(input: &Input<'_>, peer: IpAddr) {
         .into_iter()
         .chain([(1, &ClientIp::behind_hops(1)), (2, &ClientIp::behind_hops(2))])
     {
-        let how = if input.forwarded { &how.clone().forwarded() } else { how };
+        let how = if input.forwarded { &how.clone().with_forwarded() } else { how };
         let mut appended = match (input.forwarded, real) {
             (false, real) => real.to_string(),
             (true, IpAddr::V4(v4)) => format!("for={v4};proto=http"),

@@ -60,7 +60,7 @@ fn entries(line: &[u8], forwarded: bool) -> Vec<&[u8]> {
 /// The address in one entry, alone: it is found behind whoever is asked.
 fn entry(entry: &[u8], forwarded: bool) -> Option<IpAddr> {
     static BEHIND: LazyLock<[ClientIp; 2]> =
-        LazyLock::new(|| [ClientIp::behind_hops(1), ClientIp::behind_hops(1).forwarded()]);
+        LazyLock::new(|| [ClientIp::behind_hops(1), ClientIp::behind_hops(1).with_forwarded()]);
     let [x_forwarded_for, of_rfc_7239] = &*BEHIND;
     let how = if forwarded { of_rfc_7239 } else { x_forwarded_for };
     let [one, other] = [1, 2].map(|n| how.find(IpAddr::from([0, 0, 0, n]), [entry]));

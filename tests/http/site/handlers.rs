@@ -1,6 +1,6 @@
 //! Handlers that are the same in axum and in actix-web.
 
-use ratelimit_kit::{Context, Limiter, RateLimitError, rate_limit};
+use ratelimit_kit::{Limiter, RateLimitError, RequestContext, rate_limit};
 
 /// The limiter, taken from wherever the framework keeps it.
 pub(crate) struct Use(pub(crate) Limiter);
@@ -25,8 +25,8 @@ pub(crate) async fn ip(l: Use) -> Answer {
     limiter = l.0,
 )]
 pub(crate) async fn user(l: Use) -> Answer {
-    let context = Context::current();
-    Ok(context.as_ref().and_then(Context::user).unwrap_or("anonymous").to_owned())
+    let context = RequestContext::current();
+    Ok(context.as_ref().and_then(RequestContext::user).unwrap_or("anonymous").to_owned())
 }
 
 #[rate_limit(
@@ -112,7 +112,7 @@ pub(crate) async fn minute_and_hour(l: Use) -> Answer {
 
 /// Work that is spawned, and told where it comes from.
 pub(crate) async fn spawned(l: Use) -> Answer {
-    let Some(context) = Context::current() else { return Ok("no context".to_owned()) };
+    let Some(context) = RequestContext::current() else { return Ok("no context".to_owned()) };
     tokio::spawn(context.scope(ip(l))).await.expect("it ends")
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use ratelimit_kit::{Algorithm, Rate};
-use ratelimit_runtime::algo::{MAX_COUNT, MAX_LOG};
+use ratelimit_runtime::__private::algo::{MAX_COUNT, MAX_LOG};
 
 use crate::algorithms::{Kind, secs};
 

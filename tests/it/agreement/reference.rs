@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratelimit_kit::{Check, Outcome};
-use ratelimit_runtime::algo::{self, Answer, LeakyState, Plan, Resolution, TokenState};
+use ratelimit_runtime::__private::algo::{self, Answer, LeakyState, Plan, Resolution, TokenState};
 
 /// A bucket of one resolution.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Reference {
             Resolution::Micros => now.as_micros(),
         };
         let (now, cost) = (ticks.try_into().unwrap(), check.cost());
-        match check.plan(self.resolution).unwrap() {
+        match ratelimit_runtime::__private::plan(check, self.resolution).unwrap() {
             Plan::TokenBucket(bucket) => algo::hit(&bucket, &mut self.tokens, now, cost),
             Plan::LeakyBucket(bucket) => algo::hit(&bucket, &mut self.level, now, cost),
             other => panic!("{other:?} is no bucket"),
@@ -36,7 +36,7 @@ impl Reference {
 pub(crate) fn answer(outcome: &Outcome) -> Answer {
     let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap();
     Answer {
-        allowed: outcome.allowed(),
+        admitted: outcome.is_admitted(),
         limit: outcome.limit(),
         remaining: outcome.remaining(),
         retry_after_ms: outcome.retry_after().map(ms),

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use ratelimit_kit::{Algorithm, Check, Clock, Limiter, ManualClock, Outcome, Rule};
 use ratelimit_lua::Script;
-use ratelimit_runtime::algo::{
-    Flow, Instant, LeakyBucket, MAX_COUNT, Plan, Resolution, SlidingCounter, TokenBucket,
+use ratelimit_runtime::__private::algo::{
+    Flow, LeakyBucket, MAX_COUNT, Plan, Resolution, SlidingCounter, Timestamp, TokenBucket,
 };
+use ratelimit_runtime::__private::plan;
 use redis::{Connection, FromRedisValue, cmd};
 use test_support::{Server, unique};
 
@@ -34,7 +35,7 @@ impl Desk {
     /// A budget that nobody has used.
     pub(super) fn open(&self, algorithm: Algorithm) -> Budget<'_> {
         let rule = rule(algorithm);
-        let plan = Check::new(&rule, "key").plan(Resolution::Micros).unwrap();
+        let plan = plan(&Check::new(&rule, "key"), Resolution::Micros).unwrap();
         let tag = match plan {
             Plan::TokenBucket(_) => "tb1",
             Plan::LeakyBucket(_) => "lb1",
@@ -60,20 +61,20 @@ pub(super) struct Budget<'d> {
 impl Budget<'_> {
     /// Charges a call, by the script of its algorithm. The instant at which it was, as the reply
     /// tells, or nothing if it was refused.
-    pub(super) fn charge(&self, now: Instant, cost: u64) -> Option<Instant> {
+    pub(super) fn charge(&self, now: Timestamp, cost: u64) -> Option<Timestamp> {
         let reply: Vec<u8> = self.run(script(&self.plan), now, &[&pack(&self.plan, cost)]);
-        (reply[0] == 1).then(|| Instant::from_le_bytes(reply[9..17].try_into().unwrap()))
+        (reply[0] == 1).then(|| Timestamp::from_le_bytes(reply[9..17].try_into().unwrap()))
     }
 
     /// Gives back what was charged at an instant. Whether it was. The key expires, or is gone.
-    pub(super) fn give_back(&self, now: Instant, at: Instant, cost: u64) -> bool {
+    pub(super) fn give_back(&self, now: Timestamp, at: Timestamp, cost: u64) -> bool {
         let given = self.give_back_anyhow(now, at, cost);
         self.assert_expiry();
         given
     }
 
     /// The same, of a call that is in line until an instant.
-    pub(super) fn leave(&self, now: Instant, at: Instant, cost: u64, until: Instant) -> bool {
+    pub(super) fn leave(&self, now: Timestamp, at: Timestamp, cost: u64, until: Timestamp) -> bool {
         let arguments: [&[u8]; 3] =
             [&pack(&self.plan, cost), &at.to_le_bytes(), &until.to_le_bytes()];
         let given = self.run::<u8>(&ratelimit_lua::GIVE_BACK, now, &arguments) == 1;
@@ -87,12 +88,12 @@ impl Budget<'_> {
     }
 
     /// The same, on a key on which something else may be.
-    pub(super) fn give_back_anyhow(&self, now: Instant, at: Instant, cost: u64) -> bool {
+    pub(super) fn give_back_anyhow(&self, now: Timestamp, at: Timestamp, cost: u64) -> bool {
         let arguments: [&[u8]; 2] = [&pack(&self.plan, cost), &at.to_le_bytes()];
         self.run::<u8>(&ratelimit_lua::GIVE_BACK, now, &arguments) == 1
     }
 
-    fn run<T: FromRedisValue>(&self, script: &Script, now: Instant, arguments: &[&[u8]]) -> T {
+    fn run<T: FromRedisValue>(&self, script: &Script, now: Timestamp, arguments: &[&[u8]]) -> T {
         let mut eval = cmd("EVAL");
         eval.arg(script.source).arg(1).arg(&self.key).arg(now).arg(arguments);
         self.ask(&eval)
@@ -108,7 +109,7 @@ impl Budget<'_> {
     }
 
     /// What is left, and how long until it is all there.
-    pub(super) fn peek(&self, now: Instant) -> Outcome {
+    pub(super) fn peek(&self, now: Timestamp) -> Outcome {
         self.set_clock(now);
         let decision =
             block_on(self.desk.limiter.peek(&Check::new(&self.rule, "key").with_cost(0)));
@@ -116,12 +117,12 @@ impl Budget<'_> {
     }
 
     /// What a call is told.
-    pub(super) fn check(&self, now: Instant, cost: u64) -> Outcome {
+    pub(super) fn check(&self, now: Timestamp, cost: u64) -> Outcome {
         self.set_clock(now);
         told(self.desk.limiter.check_blocking(&Check::new(&self.rule, "key").with_cost(cost)))
     }
 
-    fn set_clock(&self, now: Instant) {
+    fn set_clock(&self, now: Timestamp) {
         self.desk.clock.set(Duration::from_micros(now.try_into().unwrap()));
     }
 }

@@ -1,15 +1,15 @@
 //! The charges that stand, and what the arithmetic makes of them.
 
-use ratelimit_runtime::algo::{Arithmetic, Instant, Plan, Verdict};
+use ratelimit_runtime::__private::algo::{Arithmetic, Plan, Timestamp, Verdict};
 
 /// A key on which the charges that were given back have never been made.
 #[derive(Debug)]
 pub(super) struct Model {
     plan: Plan,
     /// Those that stand: when, as the replies told, and at what cost.
-    charges: Vec<(Instant, u64)>,
+    charges: Vec<(Timestamp, u64)>,
     /// The latest of all, also of those that were given back: a key's time does not run backwards.
-    latest: Instant,
+    latest: Timestamp,
 }
 
 impl Model {
@@ -17,12 +17,12 @@ impl Model {
         Self { plan, charges: Vec::new(), latest: 0 }
     }
 
-    pub(super) fn charge(&mut self, at: Instant, cost: u64) {
+    pub(super) fn charge(&mut self, at: Timestamp, cost: u64) {
         self.charges.push((at, cost));
         self.latest = self.latest.max(at);
     }
 
-    pub(super) fn give_back(&mut self, at: Instant, cost: u64) {
+    pub(super) fn give_back(&mut self, at: Timestamp, cost: u64) {
         let charge = self.charges.iter().rposition(|charge| *charge == (at, cost)).unwrap();
         let Plan::FixedWindow(window) = self.plan else {
             self.charges.remove(charge);
@@ -38,7 +38,7 @@ impl Model {
     }
 
     /// What is left, seen with the time of the key.
-    pub(super) fn remaining(&self, now: Instant) -> u64 {
+    pub(super) fn remaining(&self, now: Timestamp) -> u64 {
         match &self.plan {
             Plan::TokenBucket(bucket) => self.left(bucket, now),
             Plan::LeakyBucket(bucket) => self.left(bucket, now),
@@ -49,14 +49,14 @@ impl Model {
         }
     }
 
-    fn left<A: Arithmetic>(&self, algorithm: &A, now: Instant) -> u64 {
+    fn left<A: Arithmetic>(&self, algorithm: &A, now: Timestamp) -> u64 {
         let state = replay(algorithm, &self.charges);
-        let look = Verdict { cost: 0, allowed: true, charged: false };
+        let look = Verdict { cost: 0, admitted: true, charged: false };
         algorithm.answer(state.as_ref(), now.max(self.latest), look).remaining
     }
 }
 
-fn replay<A: Arithmetic>(algorithm: &A, charges: &[(Instant, u64)]) -> Option<A::State> {
-    let charge = |state, &(at, cost): &(Instant, u64)| Some(algorithm.charge(state, at, cost));
+fn replay<A: Arithmetic>(algorithm: &A, charges: &[(Timestamp, u64)]) -> Option<A::State> {
+    let charge = |state, &(at, cost): &(Timestamp, u64)| Some(algorithm.charge(state, at, cost));
     charges.iter().fold(None, charge)
 }

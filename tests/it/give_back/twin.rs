@@ -1,8 +1,8 @@
 //! The same key as the embedded store would have it, on the clock of Redis.
 
-use ratelimit_runtime::algo::{
-    self, Answer, Arithmetic, Charge, CounterState, FixedWindow, Instant, LeakyBucket, LeakyState,
-    LogState, Plan, Refund, SlidingCounter, SlidingLog, TokenBucket, TokenState, WindowState,
+use ratelimit_runtime::__private::algo::{
+    self, Answer, Arithmetic, Charge, CounterState, FixedWindow, LeakyBucket, LeakyState, LogState,
+    Plan, Refund, SlidingCounter, SlidingLog, Timestamp, TokenBucket, TokenState, WindowState,
 };
 
 /// A key: its algorithm, and what it holds.
@@ -40,14 +40,14 @@ impl Twin {
     }
 
     /// Charges a call: when, if it was admitted.
-    pub(super) fn charge(&mut self, now: Instant, cost: u64) -> Option<Instant> {
+    pub(super) fn charge(&mut self, now: Timestamp, cost: u64) -> Option<Timestamp> {
         fn charge<A: Arithmetic>(
             algorithm: &A,
             state: &mut Option<A::State>,
-            now: Instant,
+            now: Timestamp,
             cost: u64,
-        ) -> Option<Instant> {
-            let admitted = algo::hit(algorithm, state, now, cost).allowed;
+        ) -> Option<Timestamp> {
+            let admitted = algo::hit(algorithm, state, now, cost).admitted;
             state.as_ref().filter(|_| admitted).map(A::charged_at)
         }
         with!(self, algorithm, state => charge(algorithm, state, now, cost))
@@ -56,15 +56,15 @@ impl Twin {
     /// Refunds a charge: whether it was.
     pub(super) fn refund(
         &mut self,
-        now: Instant,
-        at: Instant,
+        now: Timestamp,
+        at: Timestamp,
         cost: u64,
-        in_line_until: Option<Instant>,
+        queued_until: Option<Timestamp>,
     ) -> bool {
         fn refund<A: Arithmetic>(
             algorithm: &A,
             state: &mut Option<A::State>,
-            now: Instant,
+            now: Timestamp,
             charge: Charge,
         ) -> bool {
             let Some(holds) = state else { return false };
@@ -74,12 +74,12 @@ impl Twin {
             }
             refund != Refund::Stands
         }
-        let charge = Charge { at, cost, in_line_until };
+        let charge = Charge { at, cost, queued_until };
         with!(self, algorithm, state => refund(algorithm, state, now, charge))
     }
 
     /// What a look is told.
-    pub(super) fn peek(&mut self, now: Instant) -> Answer {
+    pub(super) fn peek(&mut self, now: Timestamp) -> Answer {
         with!(self, algorithm, state => algo::hit(algorithm, state, now, 0))
     }
 }

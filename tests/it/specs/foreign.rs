@@ -49,7 +49,10 @@ fn of_kind(place: Place<'_>, kind: Kind) {
         watch.stay_clear_of_multiples_of(secs(60), ms(500));
         let check = Check::new(&rule, "key");
         let calls = (0..count).map(|_| limiter.check(&check));
-        block_on(join_all(calls)).into_iter().filter(|call| told(call.clone()).allowed()).count()
+        block_on(join_all(calls))
+            .into_iter()
+            .filter(|call| told(call.clone()).is_admitted())
+            .count()
     };
     assert_eq!(calls(5), 5);
     let keys = state.keys();

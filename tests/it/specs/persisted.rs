@@ -39,7 +39,7 @@ fn heals(place: Place<'_>, kind: Kind) -> bool {
     let mut state = Kept::at(place, &prefix);
     let rule = rule(kind.recovering(2, secs(1)));
     let check = Check::new(&rule, "key");
-    let admitted = || told(limiter.check_blocking(&check)).allowed();
+    let admitted = || told(limiter.check_blocking(&check)).is_admitted();
 
     watch.stay_clear_of_multiples_of(secs(1), ms(400));
     let began = watch.now();

@@ -97,9 +97,9 @@ pub(crate) fn shifted_node(mut link: Link) {
     while start.elapsed() < LASTS {
         thread::sleep(next.saturating_duration_since(Instant::now()));
         next += ms(5);
-        taken += u64::from(told(limiter.check_blocking(&Check::new(&tokens, "key"))).allowed());
+        taken += u64::from(told(limiter.check_blocking(&Check::new(&tokens, "key"))).is_admitted());
         let before = watch.now();
-        let entered = told(limiter.check_blocking(&Check::new(&log, "key"))).allowed();
+        let entered = told(limiter.check_blocking(&Check::new(&log, "key"))).is_admitted();
         if entered {
             let after = watch.now();
             logged.push(format!("{}-{}", before.as_micros(), after.as_micros()));

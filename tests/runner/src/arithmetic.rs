@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use ratelimit_runtime::Algorithm;
-use ratelimit_runtime::algo::{
-    self, Answer, Arithmetic as Decides, Flow, Instant, LeakyBucket, Plan, Resolution, TokenBucket,
+use ratelimit_runtime::__private::algo::{
+    self, Answer, Arithmetic as Decides, Flow, LeakyBucket, Plan, Resolution, Timestamp,
+    TokenBucket,
 };
+use ratelimit_runtime::Algorithm;
 
 use crate::subject::Subject;
 
@@ -52,7 +53,7 @@ impl Subject for Arithmetic {
 
     fn hit(&mut self, key: &str, now: Duration, cost: u64) -> Result<Answer, String> {
         let ticks = now.as_nanos() / self.tick().as_nanos();
-        let now = Instant::try_from(ticks).map_err(|_| format!("{now:?} is too late"))?;
+        let now = Timestamp::try_from(ticks).map_err(|_| format!("{now:?} is too late"))?;
         let limiter = self.limiter.as_mut().ok_or("there is no limiter yet")?;
         Ok(limiter.hit(key, now, cost))
     }
@@ -78,7 +79,7 @@ fn longer_than_allowed(algorithm: Algorithm, resolution: Resolution) -> Option<P
 
 /// An algorithm with its keys, whatever its state is.
 trait Limiter {
-    fn hit(&mut self, key: &str, now: Instant, cost: u64) -> Answer;
+    fn hit(&mut self, key: &str, now: Timestamp, cost: u64) -> Answer;
 }
 
 struct Keyed<A: Decides> {
@@ -95,7 +96,7 @@ where
 }
 
 impl<A: Decides> Limiter for Keyed<A> {
-    fn hit(&mut self, key: &str, now: Instant, cost: u64) -> Answer {
+    fn hit(&mut self, key: &str, now: Timestamp, cost: u64) -> Answer {
         let state = self.states.entry(key.to_owned()).or_default();
         algo::hit(&self.algorithm, state, now, cost)
     }

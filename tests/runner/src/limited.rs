@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use ratelimit_runtime::algo::{Answer, MAX_SPAN_US};
+use ratelimit_runtime::__private::algo::{Answer, MAX_SPAN_US};
 use ratelimit_runtime::{
-    Algorithm, Check, Clock, Decision, Limiter, LimiterBuilder, ManualClock, Mistake, OnError,
+    Algorithm, Check, Clock, Decision, InvalidCall, Limiter, LimiterBuilder, ManualClock, OnError,
     Outcome, Rate, RateLimitError, Rule,
 };
 
@@ -144,7 +144,7 @@ impl Started {
             // The vectors say what such a call is told; what is left, a look at the key tells.
             Err(Failure::CostExceeds { limit }) => match self.decide(key, 0) {
                 Ok(look) => {
-                    Ok(Answer { allowed: false, limit, retry_after_ms: None, delay_ms: 0, ..look })
+                    Ok(Answer { admitted: false, limit, retry_after_ms: None, delay_ms: 0, ..look })
                 }
                 Err(Failure::Other(why)) => Err(why),
                 Err(Failure::CostExceeds { .. }) => Err("a look costs too much".to_owned()),
@@ -177,7 +177,7 @@ impl Started {
                 return Err(Failure::Other(format!("{} outcomes for two checks", other.len())));
             }
         };
-        companion.verify(key, beside, mine.allowed()).map_err(Failure::Other)?;
+        companion.verify(key, beside, mine.is_admitted()).map_err(Failure::Other)?;
         Ok(answer(mine))
     }
 }
@@ -185,15 +185,15 @@ impl Started {
 /// The decision, whether it admits or refuses.
 fn outcome_of(result: Result<Decision, RateLimitError>) -> Result<Decision, Failure> {
     let decision = match result {
-        Ok(decision) if decision.allowed() => decision,
+        Ok(decision) if decision.is_admitted() => decision,
         Ok(_) => return Err(Failure::Other("a refusal was returned as Ok".to_owned())),
-        Err(RateLimitError::Refused(refusal)) if !refusal.decision().allowed() => {
+        Err(RateLimitError::Limited(refusal)) if !refusal.decision().is_admitted() => {
             refusal.decision().clone()
         }
-        Err(RateLimitError::Refused(_)) => {
+        Err(RateLimitError::Limited(_)) => {
             return Err(Failure::Other("an admission was returned as a refusal".to_owned()));
         }
-        Err(RateLimitError::Mistake(Mistake::CostExceedsCapacity { limit, .. })) => {
+        Err(RateLimitError::Invalid(InvalidCall::CostExceedsCapacity { limit, .. })) => {
             return Err(Failure::CostExceeds { limit });
         }
         Err(error) => return Err(Failure::Other(error.to_string())),
@@ -206,7 +206,7 @@ fn outcome_of(result: Result<Decision, RateLimitError>) -> Result<Decision, Fail
 
 fn answer(outcome: &Outcome) -> Answer {
     Answer {
-        allowed: outcome.allowed(),
+        admitted: outcome.is_admitted(),
         limit: outcome.limit(),
         remaining: outcome.remaining(),
         retry_after_ms: outcome.retry_after().map(whole_ms),
@@ -249,9 +249,9 @@ impl Companion {
         let charged = self.charged.entry(key.to_owned()).or_default();
         *charged += u64::from(admitted);
         let expected = Self::CAPACITY - *charged;
-        if got.allowed() && got.limit() == Self::CAPACITY && got.remaining() == expected {
+        if got.is_admitted() && got.limit() == Self::CAPACITY && got.remaining() == expected {
             return Ok(());
         }
-        Err(format!("the second rule of the list should be allowed with {expected} left: {got:?}"))
+        Err(format!("the second rule of the list should be admitted with {expected} left: {got:?}"))
     }
 }

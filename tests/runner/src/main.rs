@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use lexopt::prelude::*;
-use ratelimit_runtime::algo::Resolution;
+use ratelimit_runtime::__private::algo::Resolution;
 use vector_runner::{Arithmetic, Limited, Listing, Subject, read, run};
 
 const HELP: &str = "\

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use ratelimit_runtime::algo::Answer;
+use ratelimit_runtime::__private::algo::Answer;
 
 use crate::report::{Mismatch, Report, Skip};
 use crate::scenario::{Calls, Load, Quota, Scenario, Step};
@@ -96,7 +96,7 @@ fn compare(
     let expected = step.expected;
     let mut fields = Fields { scenario, place, report };
     fields.compare("limit", Some(scenario.algorithm.limit()), got.limit);
-    fields.compare("allowed", expected.allowed, got.allowed);
+    fields.compare("allowed", expected.allowed, got.admitted);
     fields.compare("remaining", expected.remaining, got.remaining);
     fields.compare("retry_after_ms", expected.retry_after_ms, got.retry_after_ms);
     fields.compare("reset_after_ms", expected.reset_after_ms, got.reset_after_ms);
@@ -142,7 +142,7 @@ fn run_load(
             .hit(ONE_KEY, at, cost)
             .map_err(|why| failed(scenario, format!("the call at {at:?}"), why))?;
         report.steps += 1;
-        if answer.allowed {
+        if answer.admitted {
             passed.push((at, cost));
         }
     }
@@ -226,7 +226,7 @@ mod tests {
             let allowed = self.used + cost <= self.limit;
             self.used += if allowed { cost } else { 0 };
             Ok(Answer {
-                allowed,
+                admitted: allowed,
                 limit: self.limit,
                 remaining: self.limit - self.used + self.off_by,
                 retry_after_ms: allowed.then_some(0),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use ratelimit_runtime::__private::algo::Answer;
 use ratelimit_runtime::Algorithm;
-use ratelimit_runtime::algo::Answer;
 
 /// Something that decides calls at given instants.
 pub trait Subject {

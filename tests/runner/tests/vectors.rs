@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use ratelimit_runtime::algo::Resolution;
+use ratelimit_runtime::__private::algo::Resolution;
 use test_support::{Cluster, Flavor, Sentinels, Server, unique};
 use vector_runner::{Arithmetic, Limited, Listing, Scenario, Subject, read, run};
 

@@ -172,7 +172,7 @@ impl Caller {
         let ended = Instant::now();
         let (admitted, degraded) = match &answer {
             Ok(decision) => (true, decision.cause()),
-            Err(RateLimitError::Refused(refusal)) => (false, refusal.decision().cause()),
+            Err(RateLimitError::Limited(refusal)) => (false, refusal.decision().cause()),
             Err(error) => {
                 self.reports.wrong.lock().unwrap().push(format!("{error}"));
                 return;

@@ -13,7 +13,7 @@ mod spy {
         use std::cell::RefCell;
 
         pub use ratelimit_kit::__private::*;
-        use ratelimit_kit::{Key, KeyPart, MaybeKeyPart};
+        use ratelimit_kit::{LimitKey, KeyPart, MaybeKeyPart};
 
         thread_local! {
             pub static KEYS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -54,7 +54,7 @@ mod spy {
                 self
             }
 
-            pub fn finish(&mut self) -> Key {
+            pub fn finish(&mut self) -> LimitKey {
                 let key = self.0.finish();
                 KEYS.with_borrow_mut(|keys| keys.push(key.as_str().to_owned()));
                 key

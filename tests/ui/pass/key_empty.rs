@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use ratelimit_kit::{Mistake, RateLimitError, rate_limit};
+use ratelimit_kit::{InvalidCall, RateLimitError, rate_limit};
 
 thread_local! {
     static RUNS: Cell<u32> = const { Cell::new(0) };
@@ -55,14 +55,14 @@ fn main() {
     for call in calls {
         for _ in 0..3 {
             let error = call().unwrap_err();
-            let is_empty = matches!(error, RateLimitError::Mistake(Mistake::EmptyKey { .. }));
+            let is_empty = matches!(error, RateLimitError::Invalid(InvalidCall::EmptyKey { .. }));
             assert!(is_empty, "{error}");
         }
     }
     assert_eq!(RUNS.get(), 0);
 
     // No limiter has a secret here.
-    assert!(matches!(hashed("ann"), Err(RateLimitError::Mistake(_))));
+    assert!(matches!(hashed("ann"), Err(RateLimitError::Invalid(_))));
     assert_eq!(RUNS.get(), 0);
 
     assert!(plain(" ").is_ok());

@@ -13,7 +13,7 @@ fn find<'a>(
     ::ratelimit_kit::__private::Box::pin(async move {
         if let ::core::result::Result::Err(limited) = {
             let mut call = ::ratelimit_kit::__private::Call::new();
-            call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::Key::whole_rule());
+            call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::LimitKey::whole_rule());
             call.run()
         }
             .await

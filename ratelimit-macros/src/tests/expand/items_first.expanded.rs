@@ -10,7 +10,7 @@ fn f() -> Option<u8> {
             },
         );
         let mut call = ::ratelimit_kit::__private::Call::new();
-        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::Key::whole_rule());
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::LimitKey::whole_rule());
         call.run_blocking()
     } {
         return ::ratelimit_kit::__private::reject(limited);

@@ -12,7 +12,7 @@ async fn checkout(cart: Cart) -> Result<Order, Error> {
         );
         let mut call = ::ratelimit_kit::__private::Call::new();
         call.wait(::core::time::Duration::from_secs(2));
-        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::Key::whole_rule());
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::LimitKey::whole_rule());
         call.run()
     }
         .await

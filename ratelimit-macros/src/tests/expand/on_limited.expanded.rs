@@ -8,7 +8,7 @@ async fn price(id: u64) -> Price {
             },
         );
         let mut call = ::ratelimit_kit::__private::Call::new();
-        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::Key::whole_rule());
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::LimitKey::whole_rule());
         call.run()
     }
         .await

@@ -8,7 +8,7 @@ fn f() -> u8 {
             },
         );
         let mut call = ::ratelimit_kit::__private::Call::new();
-        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::Key::whole_rule());
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::LimitKey::whole_rule());
         call.run_blocking()
     } {
         match panic!("too many") {}

@@ -5,7 +5,7 @@ pub async fn transfer(user: u64, amount: u64) -> Result<(), Error> {
         fn __rate_limit_path() -> &'static ::core::primitive::str {
             ::core::any::type_name_of_val(&__rate_limit_path)
         }
-        static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::__unnamed(
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::__private::unnamed_rule(
             __rate_limit_path,
             "#token_bucket,5,1/s",
             ::ratelimit_kit::Algorithm::TokenBucket {
@@ -13,7 +13,7 @@ pub async fn transfer(user: u64, amount: u64) -> Result<(), Error> {
                 refill: ::ratelimit_kit::Rate::per_second(1),
             },
         );
-        static __RATE_LIMIT_RULE_2: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::__unnamed(
+        static __RATE_LIMIT_RULE_2: ::ratelimit_kit::Rule = ::ratelimit_kit::__private::unnamed_rule(
             __rate_limit_path,
             "#fixed_window,100,1d",
             ::ratelimit_kit::Algorithm::FixedWindow {
@@ -37,7 +37,7 @@ pub async fn transfer(user: u64, amount: u64) -> Result<(), Error> {
             &__RATE_LIMIT_RULE_2,
             ::ratelimit_kit::__private::KeyBuilder::new().value(&user).finish(),
         );
-        call.check(&__RATE_LIMIT_RULE_3, ::ratelimit_kit::Key::whole_rule());
+        call.check(&__RATE_LIMIT_RULE_3, ::ratelimit_kit::LimitKey::whole_rule());
         call.run()
     }
         .await

@@ -3,7 +3,7 @@ async fn send_sms(phone: &str) -> Result<Receipt, SmsError> {
         fn __rate_limit_path() -> &'static ::core::primitive::str {
             ::core::any::type_name_of_val(&__rate_limit_path)
         }
-        static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::Rule::__unnamed(
+        static __RATE_LIMIT_RULE: ::ratelimit_kit::Rule = ::ratelimit_kit::__private::unnamed_rule(
             __rate_limit_path,
             "",
             ::ratelimit_kit::Algorithm::TokenBucket {

@@ -13,7 +13,7 @@ use actix_web::error::InternalError;
 use actix_web::http::header::{CACHE_CONTROL, EXPIRES, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{Error, HttpMessage, ResponseError};
 
-use crate::context::Context;
+use crate::context::RequestContext;
 use crate::web::{Caching, RateLimitLayer, RequestInfo, Settings};
 
 /// A service behind a [`RateLimitLayer`].
@@ -53,7 +53,7 @@ where
 
     fn call(&self, request: ServiceRequest) -> Self::Future {
         let (inner, settings) = (self.inner.clone(), self.settings.clone());
-        let outer = request.extensions().get::<Context>().cloned();
+        let outer = request.extensions().get::<RequestContext>().cloned();
         let is_outermost = outer.is_none();
         let context = settings.context(&RequestInfo::of_actix(request.request()), outer);
         request.extensions_mut().insert(context.clone());
@@ -93,7 +93,7 @@ where
 }
 
 /// Writes the header fields for what was decided.
-fn finish(settings: &Settings, context: &Context, headers: &mut HeaderMap) {
+fn finish(settings: &Settings, context: &RequestContext, headers: &mut HeaderMap) {
     let caching = Caching::of(headers.get_all(CACHE_CONTROL).map(HeaderValue::as_bytes))
         // A refusal is marked all the same.
         .or_expires(headers.contains_key(EXPIRES) && !context.was_turned_away());

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, Response};
 use pin_project_lite::pin_project;
 use tokio::task::futures::TaskLocalFuture;
 
-use crate::context::Context;
+use crate::context::RequestContext;
 use crate::web::{Caching, Settings};
 
 /// A decision by the layer's own rules, and the response after it.
@@ -33,18 +33,22 @@ pin_project! {
 pin_project! {
     #[project = KindProjection]
     enum Kind<F: Future> {
-        Called { #[pin] response: TaskLocalFuture<Context, F> },
-        Deciding { #[pin] response: TaskLocalFuture<Context, Deciding<F>> },
+        Called { #[pin] response: TaskLocalFuture<RequestContext, F> },
+        Deciding { #[pin] response: TaskLocalFuture<RequestContext, Deciding<F>> },
     }
 }
 
 impl<F: Future> RateLimitFuture<F> {
-    pub(super) fn called(context: Context, response: F, finish: Option<Arc<Settings>>) -> Self {
+    pub(super) fn called(
+        context: RequestContext,
+        response: F,
+        finish: Option<Arc<Settings>>,
+    ) -> Self {
         Self { response: Kind::Called { response: context.around(response) }, finish }
     }
 
     pub(super) fn deciding(
-        context: Context,
+        context: RequestContext,
         response: Deciding<F>,
         finish: Option<Arc<Settings>>,
     ) -> Self {
@@ -76,7 +80,7 @@ where
 }
 
 /// Writes the header fields for what was decided.
-fn finish(settings: &Settings, context: Option<Context>, headers: &mut HeaderMap) {
+fn finish(settings: &Settings, context: Option<RequestContext>, headers: &mut HeaderMap) {
     let Some(context) = context else { return };
     let caching =
         Caching::of(headers.get_all(CACHE_CONTROL).into_iter().map(HeaderValue::as_bytes))

@@ -9,5 +9,5 @@ mod service;
 pub use self::future::RateLimitFuture;
 pub(crate) use self::path::{of as path, route};
 pub(crate) use self::peer::of as peer;
-pub use self::refusal::RefusalBody;
+pub use self::refusal::TextBody;
 pub use self::service::RateLimitService;

@@ -22,7 +22,7 @@ pub(crate) fn route(extensions: &Extensions) -> Option<&str> {
             return Some(matched.as_str());
         }
         // A router leaves this with whatever it looks at.
-        extensions.get::<OriginalUri>().map(|_| crate::context::Context::UNMATCHED)
+        extensions.get::<OriginalUri>().map(|_| crate::context::RequestContext::UNMATCHED)
     }
     #[cfg(not(feature = "axum"))]
     {

@@ -14,48 +14,48 @@ use crate::error::RateLimitError;
 #[diagnostic::on_unimplemented(
     message = "the rate limit layer cannot answer in a `{Self}`",
     label = "not a body of axum, tonic or http-body-util",
-    note = "the features `axum` and `tonic` bring theirs; for one of your own, implement `RefusalBody`"
+    note = "the features `axum` and `tonic` bring theirs; for one of your own, implement `TextBody`"
 )]
-pub trait RefusalBody {
+pub trait TextBody {
     /// The body that is this text, which may be empty.
-    fn of_text(text: String) -> Self;
+    fn from_text(text: String) -> Self;
 }
 
-impl RefusalBody for String {
-    fn of_text(text: String) -> Self {
+impl TextBody for String {
+    fn from_text(text: String) -> Self {
         text
     }
 }
 
-impl RefusalBody for Full<Bytes> {
-    fn of_text(text: String) -> Self {
+impl TextBody for Full<Bytes> {
+    fn from_text(text: String) -> Self {
         Self::from(text)
     }
 }
 
-impl<E: 'static> RefusalBody for BoxBody<Bytes, E> {
-    fn of_text(text: String) -> Self {
-        Self::new(Full::of_text(text).map_err(|never| match never {}))
+impl<E: 'static> TextBody for BoxBody<Bytes, E> {
+    fn from_text(text: String) -> Self {
+        Self::new(Full::from_text(text).map_err(|never| match never {}))
     }
 }
 
-impl<E: 'static> RefusalBody for UnsyncBoxBody<Bytes, E> {
-    fn of_text(text: String) -> Self {
-        Self::new(Full::of_text(text).map_err(|never| match never {}))
+impl<E: 'static> TextBody for UnsyncBoxBody<Bytes, E> {
+    fn from_text(text: String) -> Self {
+        Self::new(Full::from_text(text).map_err(|never| match never {}))
     }
 }
 
 #[cfg(feature = "axum")]
-impl RefusalBody for axum::body::Body {
-    fn of_text(text: String) -> Self {
+impl TextBody for axum::body::Body {
+    fn from_text(text: String) -> Self {
         Self::from(text)
     }
 }
 
 #[cfg(feature = "tonic")]
-impl RefusalBody for tonic::body::Body {
-    fn of_text(text: String) -> Self {
-        Self::new(Full::<Bytes>::of_text(text))
+impl TextBody for tonic::body::Body {
+    fn from_text(text: String) -> Self {
+        Self::new(Full::<Bytes>::from_text(text))
     }
 }
 
@@ -88,15 +88,15 @@ impl Protocol {
         not(feature = "tonic"),
         expect(clippy::needless_pass_by_value, reason = "as with it")
     )]
-    pub(super) fn refuse<B: RefusalBody>(self, error: RateLimitError) -> Response<B> {
+    pub(super) fn refuse<B: TextBody>(self, error: RateLimitError) -> Response<B> {
         match self {
-            Self::Http => error.http_response().map(B::of_text),
+            Self::Http => error.http_response().map(B::from_text),
             #[cfg(feature = "tonic")]
             Self::Grpc(media_type) => {
                 let mut response = tonic::Status::from(error).into_http::<()>();
                 let media_type = HeaderValue::from_static(media_type);
                 response.headers_mut().insert(CONTENT_TYPE, media_type);
-                response.map(|()| B::of_text(String::new()))
+                response.map(|()| B::from_text(String::new()))
             }
         }
     }

@@ -9,8 +9,8 @@ use http::{Request, Response};
 use tower_service::Service;
 
 use super::future::RateLimitFuture;
-use super::refusal::{Protocol, RefusalBody};
-use crate::context::Context;
+use super::refusal::{Protocol, TextBody};
+use crate::context::RequestContext;
 use crate::web::{self, RateLimitLayer, Settings};
 
 /// A service behind a [`RateLimitLayer`].
@@ -33,7 +33,7 @@ where
     S: Service<Request<Req>, Response = Response<Res>> + Clone + Send + 'static,
     S::Future: Send,
     Req: Send + 'static,
-    Res: RefusalBody,
+    Res: TextBody,
 {
     type Response = S::Response;
     type Error = S::Error;
@@ -44,7 +44,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<Req>) -> Self::Future {
-        let outer = request.extensions().get::<Context>().cloned();
+        let outer = request.extensions().get::<RequestContext>().cloned();
         let is_outermost = outer.is_none();
         let context = self.settings.context(&web::RequestInfo::of_http(&request), outer);
         request.extensions_mut().insert(context.clone());

@@ -1,7 +1,7 @@
 //! Which keys were charged in an overflow budget: for as long as what they have used lasts, and in
 //! little memory.
 
-use crate::algo::Instant;
+use crate::algo::Timestamp;
 use crate::identity::Id;
 
 /// The bits of a rule's first filter: 256 bytes.
@@ -62,14 +62,14 @@ pub(super) struct Keys {
 #[derive(Debug)]
 struct Generation {
     /// When all is back that its keys have used.
-    until: Instant,
+    until: Timestamp,
     /// Each larger than the one before.
     filters: Vec<Filter>,
 }
 
 impl Default for Generation {
     fn default() -> Self {
-        Self { until: Instant::MIN, filters: Vec::new() }
+        Self { until: Timestamp::MIN, filters: Vec::new() }
     }
 }
 
@@ -79,8 +79,8 @@ impl Keys {
     pub(super) fn add(
         &mut self,
         key: Id,
-        (before, after): (Instant, Instant),
-        now: Instant,
+        (before, after): (Timestamp, Timestamp),
+        now: Timestamp,
         room: &mut Room,
     ) {
         if self.numbers_changed(before) {
@@ -100,7 +100,7 @@ impl Keys {
 
     /// Whether a key may have been charged in the budget, which is used until `used`, and has not got
     /// back what it took there.
-    pub(super) fn may_contain(&self, key: Id, used: Instant, now: Instant) -> bool {
+    pub(super) fn may_contain(&self, key: Id, used: Timestamp, now: Timestamp) -> bool {
         let changed = self.numbers_changed(used);
         [&self.older, &self.younger]
             .iter()
@@ -109,7 +109,7 @@ impl Keys {
 
     /// Whether a budget is used for longer than any charge has made it: its rule is slower now, and
     /// what each key has used comes back later as well.
-    fn numbers_changed(&self, used: Instant) -> bool {
+    fn numbers_changed(&self, used: Timestamp) -> bool {
         used > self.older.until.max(self.younger.until)
     }
 
@@ -209,7 +209,7 @@ mod tests {
     }
 
     /// How many of 10,000 keys that were not added are taken for ones that were.
-    fn wrong(set: &Keys, now: Instant) -> usize {
+    fn wrong(set: &Keys, now: Timestamp) -> usize {
         let others = 1_000_000..1_010_000;
         keys(others).filter(|key| set.may_contain(*key, now, now)).count()
     }

@@ -17,7 +17,7 @@ use self::overflow::Overflow;
 use self::shard::{Expiry, Kept, Seconds, Shard};
 use self::shares::Shares;
 use super::{Answers, BoxFuture, Charged, Charges, Store};
-use crate::algo::{self, Answer, Charge, Instant, Plan, Refund, Resolution, Verdict};
+use crate::algo::{self, Answer, Charge, Plan, Refund, Resolution, Timestamp, Verdict};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::identity::{Id, RuleTag};
@@ -163,7 +163,7 @@ impl Embedded {
     fn decide_list(
         &self,
         checks: &[Check<'_>],
-        mut note: impl FnMut(Option<Instant>),
+        mut note: impl FnMut(Option<Timestamp>),
     ) -> Result<Answers, StoreError> {
         let now = self.clock.now_ns();
         self.sweep(now);
@@ -187,11 +187,11 @@ impl Embedded {
     }
 
     /// What [`decide_all`](Self::decide_all) does, for one check: for speed.
-    fn decide_one<A: Kept>(&self, algorithm: &A, check: &Check<'_>, now: Instant) -> Judged {
+    fn decide_one<A: Kept>(&self, algorithm: &A, check: &Check<'_>, now: Timestamp) -> Judged {
         let cost = check.cost();
         let hit = |state: &mut Option<A::State>| {
             let answer = algo::hit(algorithm, state, now, cost);
-            let charged = answer.allowed && cost > 0;
+            let charged = answer.admitted && cost > 0;
             let at = state.as_ref().filter(|_| charged).map(A::charged_at);
             ((answer, at), self.expiry(now, answer, charged))
         };
@@ -239,9 +239,9 @@ impl Embedded {
     fn decide_all(
         &self,
         checks: &[Check<'_>],
-        now: Instant,
+        now: Timestamp,
         purpose: Purpose,
-        mut note: impl FnMut(Option<Instant>),
+        mut note: impl FnMut(Option<Timestamp>),
     ) -> Result<Answers, StoreError> {
         let mut seats: SmallVec<[Seat; 4]> = SmallVec::new();
         for check in checks {
@@ -275,9 +275,9 @@ impl Embedded {
         }
         let all = purpose == Purpose::Charge
             && admits.iter().zip(checks).all(|(admits, check)| *admits || check.is_shadow());
-        let answers = seats.iter().zip(checks).zip(admits).map(|((seat, check), allowed)| {
+        let answers = seats.iter().zip(checks).zip(admits).map(|((seat, check), admitted)| {
             let cost = check.cost();
-            let verdict = Verdict { cost, allowed, charged: all && allowed && cost > 0 };
+            let verdict = Verdict { cost, admitted, charged: all && admitted && cost > 0 };
             let (answer, at) =
                 with_algorithm!(&seat.plan, algorithm => held.settle(algorithm, seat, now, verdict));
             // What is taken from an overflow budget is not to be refunded: others use it too.
@@ -304,7 +304,7 @@ impl Embedded {
     /// What a key has used of an overflow budget stays used there: others use that too. Instead the
     /// key gets an entry that says that it has used nothing, if there is any place for it. Whether the key
     /// may have used anything, and now has not.
-    fn forget_overflow<A: Kept>(&self, algorithm: &A, check: &Check<'_>, now: Instant) -> bool {
+    fn forget_overflow<A: Kept>(&self, algorithm: &A, check: &Check<'_>, now: Timestamp) -> bool {
         if self.budgets.load(Ordering::Relaxed) == 0 {
             return false;
         }
@@ -314,7 +314,7 @@ impl Embedded {
         let forgets = used.is_some() && !shard.contains(id) && self.shares.take_any(id.rule());
         if forgets {
             telemetry::entry_added();
-            let look = Verdict { cost: 0, allowed: true, charged: false };
+            let look = Verdict { cost: 0, admitted: true, charged: false };
             let expiry = self.expiry(now, algorithm.answer(used.as_ref(), now, look), false);
             let unused = algorithm.charge(None, now.saturating_sub(LONG_AGO_NS), 0);
             A::insert(&mut shard, id, unused, expiry.at());
@@ -323,7 +323,7 @@ impl Embedded {
     }
 
     /// Forgets the entry of a key; whether anything was used of it.
-    fn forget_entry(&self, check: &Check<'_>, plan: Option<&Plan>, now: Instant) -> bool {
+    fn forget_entry(&self, check: &Check<'_>, plan: Option<&Plan>, now: Timestamp) -> bool {
         let id = key_id(check);
         let Some(mut shard) = self.shard(id).map(Mutex::lock) else { return false };
         let was_used = match plan {
@@ -340,7 +340,7 @@ impl Embedded {
     }
 
     /// Refunds one charge, if the key still has its entry.
-    fn refund_one<A: Kept>(&self, algorithm: &A, id: Id, now: Instant, charge: Charge) {
+    fn refund_one<A: Kept>(&self, algorithm: &A, id: Id, now: Timestamp, charge: Charge) {
         let Some(mut shard) = self.shard(id).map(Mutex::lock) else { return };
         let refund = A::visit(&mut shard, id, |state| {
             let refund = state.as_mut().map(|state| algorithm.refund(state, now, charge));
@@ -385,7 +385,7 @@ impl Embedded {
     }
 
     /// Promises a place to a new key; `false` if its rule has none for it.
-    fn reserve(&self, shard: &mut Shard, id: Id, now: Instant) -> bool {
+    fn reserve(&self, shard: &mut Shard, id: Id, now: Timestamp) -> bool {
         let reserve = || {
             let is_there = self.shares.take(id.rule());
             if is_there {
@@ -407,7 +407,7 @@ impl Embedded {
     }
 
     /// Sweeps what is due, so that idle keys leave whatever keys the calls are for.
-    fn sweep(&self, now: Instant) {
+    fn sweep(&self, now: Timestamp) {
         let due = self.next_sweep_ns.load(Ordering::Relaxed);
         let behind = now.saturating_sub(due);
         // A due time far ahead is from a clock that was set back.
@@ -428,7 +428,7 @@ impl Embedded {
     }
 
     /// Sweeps one shard; whether a key has gone.
-    fn sweep_next(&self, now: Instant) -> bool {
+    fn sweep_next(&self, now: Timestamp) -> bool {
         let next = self.next_shard.fetch_add(1, Ordering::Relaxed) & (self.shards.len() - 1);
         if next == 0
             && let Some(mut overflow) = self.overflow.try_lock()
@@ -443,12 +443,12 @@ impl Embedded {
         !gone.is_empty()
     }
 
-    fn seconds(&self, now: Instant) -> Seconds {
+    fn seconds(&self, now: Timestamp) -> Seconds {
         let seconds = now.saturating_sub(self.started_ns) / NS_PER_SECOND;
         Seconds::try_from(seconds.max(0)).unwrap_or(Seconds::MAX - 1)
     }
 
-    fn expiry(&self, now: Instant, answer: Answer, charged: bool) -> Expiry {
+    fn expiry(&self, now: Timestamp, answer: Answer, charged: bool) -> Expiry {
         let grace = match self.clock {
             Clock::Server => 0,
             Clock::Caller | Clock::Manual(_) => GRACE_SECONDS,
@@ -461,7 +461,7 @@ impl Embedded {
 }
 
 /// An answer, and when the check was charged, if it was.
-type Judged = (Answer, Option<Instant>);
+type Judged = (Answer, Option<Timestamp>);
 
 /// What a list is decided for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -525,7 +525,7 @@ impl Held<'_> {
     }
 
     /// Finds out where checks are decided.
-    fn seat(&mut self, seats: &mut [Seat], now: Instant) {
+    fn seat(&mut self, seats: &mut [Seat], now: Timestamp) {
         let store = self.store;
         for seat in &mut *seats {
             let Some(shard) = self.shard(seat) else { continue };
@@ -562,7 +562,7 @@ impl Held<'_> {
         &mut self,
         algorithm: &A,
         seat: &Seat,
-        now: Instant,
+        now: Timestamp,
     ) -> Option<A::State> {
         match seat.place {
             Place::New => self.overflow.as_mut()?.used_by(algorithm, seat.id, seat.budget, now),
@@ -571,7 +571,7 @@ impl Held<'_> {
         }
     }
 
-    fn admits<A: Kept>(&mut self, algorithm: &A, seat: &Seat, now: Instant, cost: u64) -> bool {
+    fn admits<A: Kept>(&mut self, algorithm: &A, seat: &Seat, now: Timestamp, cost: u64) -> bool {
         let look = |state: &mut Option<A::State>| {
             (algorithm.admits(state.as_ref(), now, cost), Expiry::NotBefore(0))
         };
@@ -587,7 +587,7 @@ impl Held<'_> {
         &mut self,
         algorithm: &A,
         seat: &Seat,
-        now: Instant,
+        now: Timestamp,
         verdict: Verdict,
     ) -> Judged {
         let store = self.store;
@@ -598,7 +598,7 @@ impl Held<'_> {
                 used_before = overflow::used_until(algorithm, state.as_ref(), now);
             }
             let mut answer = algo::settle(algorithm, state, now, verdict);
-            if !verdict.allowed {
+            if !verdict.admitted {
                 // Another check of the list may have been what the budget had no more for.
                 answer.retry_after_ms = answer.retry_after_ms.map(|ms| ms.max(1));
             }
@@ -627,7 +627,7 @@ impl Held<'_> {
     }
 
     /// Unlocks, and counts and logs what found no place.
-    fn end(self, seats: &[Seat], checks: &[Check<'_>], now: Instant) {
+    fn end(self, seats: &[Seat], checks: &[Check<'_>], now: Timestamp) {
         let Self { store, shards, overflow } = self;
         let Some(mut overflow) = overflow else { return };
         store.count_budgets(&overflow);
@@ -651,13 +651,13 @@ impl Held<'_> {
 }
 
 /// Whether a key in this state is like one that was never used.
-fn is_unused<A: Kept>(algorithm: &A, state: Option<&A::State>, now: Instant) -> bool {
-    let look = Verdict { cost: 0, allowed: true, charged: false };
+fn is_unused<A: Kept>(algorithm: &A, state: Option<&A::State>, now: Timestamp) -> bool {
+    let look = Verdict { cost: 0, admitted: true, charged: false };
     algorithm.answer(state, now, look).reset_after_ms == 0
 }
 
 /// Whether a key has an entry, and not all of its budget.
-fn is_used<A: Kept>(algorithm: &A, shard: &mut Shard, id: Id, now: Instant) -> bool {
+fn is_used<A: Kept>(algorithm: &A, shard: &mut Shard, id: Id, now: Timestamp) -> bool {
     let look = |state: &mut Option<A::State>| {
         (!is_unused(algorithm, state.as_ref(), now), Expiry::NotBefore(0))
     };
@@ -665,7 +665,7 @@ fn is_used<A: Kept>(algorithm: &A, shard: &mut Shard, id: Id, now: Instant) -> b
 }
 
 /// The state of a budget that has just been used up.
-fn used_up<A: Kept>(algorithm: &A, limit: u64, now: Instant) -> Option<A::State> {
+fn used_up<A: Kept>(algorithm: &A, limit: u64, now: Timestamp) -> Option<A::State> {
     (limit > 0).then(|| algorithm.charge(None, now, limit))
 }
 
@@ -707,8 +707,8 @@ impl Store for Embedded {
         for charged in charged {
             let check = &charged.check;
             let Ok(plan) = check.plan(Resolution::Nanos) else { continue };
-            let in_line_until = charged.in_line_until(Resolution::Nanos);
-            let charge = Charge { at: charged.at, cost: check.cost(), in_line_until };
+            let queued_until = charged.queued_until(Resolution::Nanos);
+            let charge = Charge { at: charged.at, cost: check.cost(), queued_until };
             with_algorithm!(&plan, algorithm => {
                 self.refund_one(algorithm, key_id(check), now, charge);
             });

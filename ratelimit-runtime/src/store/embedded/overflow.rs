@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 
 use super::keys::{Keys, Room};
 use super::shard::{Expiry, Kept, Seconds, Shard};
-use crate::algo::{Answer, Instant, Verdict};
+use crate::algo::{Answer, Timestamp, Verdict};
 use crate::identity::{Id, RuleTag};
 
 /// The most budgets at a time. Names can be made at run time, and a budget may live for as long as a
@@ -36,7 +36,7 @@ pub(super) struct Overflow {
 #[derive(Debug)]
 struct Line {
     rule: RuleTag,
-    at: Instant,
+    at: Timestamp,
     /// Overflows since.
     since: u64,
 }
@@ -92,7 +92,7 @@ impl Overflow {
         algorithm: &A,
         key: Id,
         budget: Id,
-        now: Instant,
+        now: Timestamp,
         hit: impl Fn(&mut Option<A::State>) -> (Answer, Expiry),
     ) -> Answer {
         let both = |state: &mut Option<A::State>| {
@@ -120,8 +120,8 @@ impl Overflow {
         &mut self,
         key: Id,
         budget: Id,
-        (before, answer): (Instant, &Answer),
-        now: Instant,
+        (before, answer): (Timestamp, &Answer),
+        now: Timestamp,
     ) {
         let keys = self.charged.entry(budget.rule()).or_default();
         // A millisecond more than the answer says: it is a whole number of them from another instant.
@@ -136,7 +136,7 @@ impl Overflow {
         algorithm: &A,
         key: Id,
         budget: Id,
-        now: Instant,
+        now: Timestamp,
     ) -> Option<A::State> {
         let keys = self.charged.get(&budget.rule())?;
         let copy = |state: &mut Option<A::State>| {
@@ -149,7 +149,7 @@ impl Overflow {
 
     /// A rule has no place for a new key: how many it had none for since the last line, if another
     /// is due.
-    pub(super) fn count(&mut self, rule: RuleTag, now: Instant) -> Option<u64> {
+    pub(super) fn count(&mut self, rule: RuleTag, now: Timestamp) -> Option<u64> {
         let is_due = |line: &Line| now.abs_diff(line.at) >= SPACING;
         if let Some(line) = self.lines.iter_mut().find(|line| line.rule == rule) {
             line.since += 1;
@@ -174,13 +174,13 @@ impl Overflow {
 pub(super) fn used_until<A: Kept>(
     algorithm: &A,
     state: Option<&A::State>,
-    now: Instant,
-) -> Instant {
-    let look = Verdict { cost: 0, allowed: true, charged: false };
+    now: Timestamp,
+) -> Timestamp {
+    let look = Verdict { cost: 0, admitted: true, charged: false };
     until(&algorithm.answer(state, now, look), now)
 }
 
-fn until(answer: &Answer, now: Instant) -> Instant {
+fn until(answer: &Answer, now: Timestamp) -> Timestamp {
     let ns = i64::try_from(answer.reset_after_ms).unwrap_or(i64::MAX).saturating_mul(NS_PER_MS);
     now.saturating_add(ns)
 }

@@ -59,14 +59,14 @@ impl Stage {
     fn outcomes(&self, checks: &[Check<'_>]) -> Vec<Outcome> {
         let decision = match self.limiter.check_all_blocking(checks) {
             Ok(decision) => decision,
-            Err(RateLimitError::Refused(refusal)) => refusal.decision().clone(),
+            Err(RateLimitError::Limited(refusal)) => refusal.decision().clone(),
             Err(other) => panic!("{other}"),
         };
         decision.outcomes().to_vec()
     }
 
     fn admits(&self, rule: &Rule, key: impl std::fmt::Display) -> bool {
-        self.outcome(&Check::new(rule, format!("{key}"))).allowed()
+        self.outcome(&Check::new(rule, format!("{key}"))).is_admitted()
     }
 
     /// How many of as many calls are admitted.
@@ -210,7 +210,7 @@ fn what_overflowed_is_not_handed_out_again() {
         assert_eq!(stage.hits(&rule, "x", 9), 5, "{rule:?}");
         stage.reset(&holder, "key");
         let wait = stage.outcome(&Check::new(&rule, "x"));
-        assert!(!wait.allowed(), "{rule:?}");
+        assert!(!wait.is_admitted(), "{rule:?}");
         assert_eq!(stage.hits(&rule, "x", 9), 0, "{rule:?}");
         // Who was not charged there has a budget of his own at once.
         assert_eq!(stage.hits(&rule, "y", 9), 5, "{rule:?}");
@@ -233,7 +233,9 @@ fn what_overflowed_is_not_handed_out_again_in_lists() {
         let hits = || {
             let checks = [Check::new(&open, "key"), Check::new(&rule, "x")];
             (0..9)
-                .filter(|_| stage.outcomes(&checks).iter().all(crate::decision::Outcome::allowed))
+                .filter(|_| {
+                    stage.outcomes(&checks).iter().all(crate::decision::Outcome::is_admitted)
+                })
                 .count()
         };
         assert!(stage.admits(&holder, "key") && stage.admits(&open, "key"));
@@ -252,10 +254,10 @@ fn keys_of_a_list_that_share_a_budget_do_not_take_it_twice() {
         let stage = Stage::new(1);
         assert!(stage.admits(&windows("holder", 1, DAY), "key"));
         let transfer = [Check::new(&rule, "from"), Check::new(&rule, "to")];
-        let run = || stage.outcomes(&transfer).iter().all(crate::decision::Outcome::allowed);
+        let run = || stage.outcomes(&transfer).iter().all(crate::decision::Outcome::is_admitted);
         assert_eq!((0..9).filter(|_| run()).count(), 2, "{rule:?}");
         let outcomes = stage.outcomes(&transfer);
-        assert_eq!((outcomes[0].allowed(), outcomes[1].allowed()), (true, false));
+        assert_eq!((outcomes[0].is_admitted(), outcomes[1].is_admitted()), (true, false));
         assert!(outcomes[1].retry_after() > Some(Duration::ZERO), "{outcomes:?}");
         assert_eq!(stage.hits(&rule, "from", 9), 1, "{rule:?}");
     }
@@ -269,7 +271,7 @@ fn a_key_that_comes_twice_in_a_list_has_one_budget() {
         let admits = |cost| {
             let checks = [(); 2].map(|()| Check::new(&rule, "a").with_cost(cost));
             let answers = stage.store.decide_now(&checks).unwrap().unwrap();
-            answers.iter().all(|answer| answer.allowed)
+            answers.iter().all(|answer| answer.admitted)
         };
         assert_eq!([3, 2, 1].map(admits), [false, true, false], "{}", rule.name());
     }
@@ -306,11 +308,14 @@ fn overflow_budgets_are_bounded() {
     // As if a budget had just been used up.
     let rule = windows("one more", 5, DAY);
     let outcome = stage.outcome(&Check::new(&rule, "key"));
-    assert_eq!((outcome.allowed(), outcome.retry_after()), (false, Some(DAY)));
+    assert_eq!((outcome.is_admitted(), outcome.retry_after()), (false, Some(DAY)));
     for rule in fives() {
         let outcome = stage.outcome(&Check::new(&rule, "key"));
-        assert!(!outcome.allowed() && outcome.retry_after() > Some(Duration::ZERO), "{outcome:?}");
-        assert!(stage.outcome(&Check::new(&rule, "key").with_cost(0)).allowed());
+        assert!(
+            !outcome.is_admitted() && outcome.retry_after() > Some(Duration::ZERO),
+            "{outcome:?}"
+        );
+        assert!(stage.outcome(&Check::new(&rule, "key").with_cost(0)).is_admitted());
     }
     // When their windows are over, they go.
     stage.clock.advance(DAY + Duration::from_mins(3));
@@ -377,7 +382,7 @@ fn keys_never_seen_before_do_not_begin_used_up_however_long_a_flood_lasts() {
             } else {
                 let [holder, _] = &lists;
                 let checks = [holder.clone(), Check::new(&rule, invented.to_string())];
-                stage.outcomes(&checks).iter().all(Outcome::allowed)
+                stage.outcomes(&checks).iter().all(Outcome::is_admitted)
             };
             charged.extend(is_charged.then_some(invented));
             stage.pass(10);

@@ -7,7 +7,7 @@ use super::naming::KeyNaming;
 use super::prepared::Prepared;
 use super::slot::Slot;
 use super::wire;
-use crate::algo::{FixedWindow, Instant, MAX_COUNT, MAX_SPAN_US, Plan, Resolution};
+use crate::algo::{FixedWindow, MAX_COUNT, MAX_SPAN_US, Plan, Resolution, Timestamp};
 
 /// A command to the server that has a slot. It may have to be sent several times.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Request {
 }
 
 /// Decides checks of one slot, at this time in microseconds, or at the server's.
-pub(super) fn decide(checks: &[Prepared<'_>], now_us: Option<Instant>) -> Request {
+pub(super) fn decide(checks: &[Prepared<'_>], now_us: Option<Timestamp>) -> Request {
     let script = match checks {
         [check] => wire::script(&check.plan),
         _ => &ratelimit_lua::ACQUIRE_ALL,
@@ -61,7 +61,7 @@ pub(super) fn decide(checks: &[Prepared<'_>], now_us: Option<Instant>) -> Reques
 }
 
 /// Reads the state of a check's key, and charges nothing: the check with a cost of 0.
-pub(super) fn read(check: &Prepared<'_>, now_us: Option<Instant>) -> Request {
+pub(super) fn read(check: &Prepared<'_>, now_us: Option<Timestamp>) -> Request {
     let script = wire::script(&check.plan);
     let mut command = evalsha(script, 1);
     command.arg(check.key.as_str());
@@ -73,7 +73,7 @@ pub(super) fn read(check: &Prepared<'_>, now_us: Option<Instant>) -> Request {
 /// Decides checks of one slot and charges none of them. One more check is at the end of the list, and refuses
 /// whatever is there, because it costs more than its limit. It is about the key of the first check, and so in
 /// the same slot; refusing writes nothing.
-pub(super) fn preview(checks: &[Prepared<'_>], now_us: Option<Instant>) -> Request {
+pub(super) fn preview(checks: &[Prepared<'_>], now_us: Option<Timestamp>) -> Request {
     let script = &ratelimit_lua::ACQUIRE_ALL;
     let mut command = evalsha(script, checks.len() + 1);
     for check in checks.iter().chain(checks.first()) {
@@ -91,9 +91,9 @@ pub(super) fn preview(checks: &[Prepared<'_>], now_us: Option<Instant>) -> Reque
 /// Refunds what a check was charged at an instant, as the reply to that said.
 pub(super) fn refund(
     check: &Prepared<'_>,
-    now_us: Option<Instant>,
-    charged_at: Instant,
-    queued_until: Option<Instant>,
+    now_us: Option<Timestamp>,
+    charged_at: Timestamp,
+    queued_until: Option<Timestamp>,
 ) -> Request {
     let script = &ratelimit_lua::GIVE_BACK;
     let mut command = evalsha(script, 1);
@@ -153,7 +153,7 @@ fn evalsha(script: &Script, keys: usize) -> Cmd {
     command
 }
 
-fn add_time(command: &mut Cmd, now_us: Option<Instant>) {
+fn add_time(command: &mut Cmd, now_us: Option<Timestamp>) {
     match now_us {
         Some(now_us) => command.arg(now_us.clamp(0, LATEST)),
         None => command.arg(""),
@@ -170,7 +170,7 @@ fn slot(checks: &[Prepared<'_>]) -> Slot {
 
 /// The last microsecond that a script can count to, in the year 2255.
 #[expect(clippy::cast_possible_wrap, reason = "2^53 - 1")]
-const LATEST: Instant = MAX_COUNT as Instant;
+const LATEST: Timestamp = MAX_COUNT as Timestamp;
 
 #[cfg(test)]
 mod tests {

@@ -16,12 +16,12 @@ use crate::process::PerProcess;
 
 /// A password for Redis, and the user that it belongs to. `Debug` shows neither.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Credentials {
+pub struct RedisCredentials {
     user: Option<String>,
     password: String,
 }
 
-impl Credentials {
+impl RedisCredentials {
     /// The password of a user.
     pub fn new(user: impl Into<String>, password: impl Into<String>) -> Self {
         Self { user: Some(user.into()), password: password.into() }
@@ -45,9 +45,9 @@ impl Credentials {
     }
 }
 
-impl fmt::Debug for Credentials {
+impl fmt::Debug for RedisCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").finish_non_exhaustive()
+        f.debug_struct("RedisCredentials").finish_non_exhaustive()
     }
 }
 
@@ -56,7 +56,7 @@ impl fmt::Debug for Credentials {
 pub(crate) struct Provider(Arc<Source>);
 
 struct Source {
-    read: Box<dyn Fn() -> Result<Credentials, NoCredentials> + Send + Sync>,
+    read: Box<dyn Fn() -> Result<RedisCredentials, NoCredentials> + Send + Sync>,
     /// Held while `read` runs: one that hangs takes one thread and no more.
     busy: PerProcess<Arc<Mutex<()>>>,
 }
@@ -84,12 +84,12 @@ impl fmt::Display for NoCredentials {
 }
 
 impl Provider {
-    pub(crate) fn new(ask: impl Fn() -> Option<Credentials> + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(ask: impl Fn() -> Option<RedisCredentials> + Send + Sync + 'static) -> Self {
         Self::reading(move || ask().ok_or(NoCredentials::None))
     }
 
     fn reading(
-        read: impl Fn() -> Result<Credentials, NoCredentials> + Send + Sync + 'static,
+        read: impl Fn() -> Result<RedisCredentials, NoCredentials> + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(Source { read: Box::new(read), busy: PerProcess::new() }))
     }
@@ -103,7 +103,7 @@ impl Provider {
     }
 
     /// The credentials of the moment.
-    pub(super) async fn ask(&self, limit: Duration) -> Result<Credentials, NoCredentials> {
+    pub(super) async fn ask(&self, limit: Duration) -> Result<RedisCredentials, NoCredentials> {
         let asking = async {
             let Ok(busy) = self.0.busy.get_or_try_init(|| Ok::<_, Infallible>(Arc::default()));
             let busy = busy.clone().lock_owned().await;
@@ -128,7 +128,7 @@ impl fmt::Debug for Provider {
 /// The longest password, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
-fn read(path: &Path) -> Result<Credentials, InvalidPasswordFile> {
+fn read(path: &Path) -> Result<RedisCredentials, InvalidPasswordFile> {
     let unreadable = |error: std::io::Error| InvalidPasswordFile::Unreadable(error.kind());
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
@@ -136,7 +136,7 @@ fn read(path: &Path) -> Result<Credentials, InvalidPasswordFile> {
     let text = std::str::from_utf8(&bytes).map_err(|_| InvalidPasswordFile::NotUnicode)?;
     match text.trim_end_matches(['\r', '\n']) {
         "" => Err(InvalidPasswordFile::Empty),
-        password => Ok(Credentials::password(password)),
+        password => Ok(RedisCredentials::password(password)),
     }
 }
 
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn credentials_show_nothing() {
-        let credentials = Credentials::new("app", "S3cr3t");
-        assert_eq!(format!("{credentials:?}"), "Credentials { .. }");
+        let credentials = RedisCredentials::new("app", "S3cr3t");
+        assert_eq!(format!("{credentials:?}"), "RedisCredentials { .. }");
         assert_eq!(format!("{:?}", Provider::new(|| None)), "Provider { .. }");
     }
 
@@ -165,13 +165,13 @@ mod tests {
             assert_eq!(error, ConfigError::PasswordFile(fault));
         }
         std::fs::write(&path, " p w \n").unwrap();
-        assert_eq!(read(&path), Ok(Credentials::password(" p w ")));
+        assert_eq!(read(&path), Ok(RedisCredentials::password(" p w ")));
         std::fs::remove_file(&path).unwrap();
         let missing = InvalidPasswordFile::Unreadable(std::io::ErrorKind::NotFound);
         assert_eq!(Provider::file(path).unwrap_err(), ConfigError::PasswordFile(missing));
     }
 
-    fn ask(provider: &Provider, limit: Duration) -> Result<Credentials, NoCredentials> {
+    fn ask(provider: &Provider, limit: Duration) -> Result<RedisCredentials, NoCredentials> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let credentials = runtime.block_on(provider.ask(limit));
         runtime.shutdown_background();

@@ -58,8 +58,8 @@ pub(super) async fn decide(
         let reply = Reply::parse(&reply, checks)?;
         let decided = reply.answers()?.into_iter().zip(reply.charges());
         for ((check, position), (answer, charge)) in checks.iter().zip(positions).zip(decided) {
-            is_refused |= !answer.allowed && !check.is_shadow();
-            refusals.note(position.hash, !answer.allowed);
+            is_refused |= !answer.admitted && !check.is_shadow();
+            refusals.note(position.hash, !answer.admitted);
             if let Some(charged_at) = charge {
                 refunds.add(position.index, check, charged_at);
             }
@@ -181,7 +181,7 @@ struct Refunds<'s> {
 }
 
 impl Refunds<'_> {
-    fn add(&mut self, index: usize, check: &Prepared<'_>, charged_at: algo::Instant) {
+    fn add(&mut self, index: usize, check: &Prepared<'_>, charged_at: algo::Timestamp) {
         let request = command::refund(check, self.session.now_us(), charged_at, None);
         self.requests.push((index, request));
     }

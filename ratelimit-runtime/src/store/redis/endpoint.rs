@@ -101,7 +101,7 @@ impl Endpoint {
         failure::name(self.address())
     }
 
-    /// What the next attempt is made with, or why there must be none yet. Credentials may take this long to
+    /// What the next attempt is made with, or why there must be none yet. RedisCredentials may take this long to
     /// be found.
     pub(super) async fn next_attempt(
         &self,
@@ -225,7 +225,7 @@ mod tests {
     use redis::IntoConnectionInfo as _;
 
     use super::*;
-    use crate::store::redis::credentials::Credentials;
+    use crate::store::redis::credentials::RedisCredentials;
 
     fn endpoint(provider: Option<Provider>) -> Endpoint {
         let info = "redis://app:pw@host/2".into_connection_info().unwrap();
@@ -276,7 +276,7 @@ mod tests {
         let (now, count) = (password.clone(), asked.clone());
         let provider = Provider::new(move || {
             count.fetch_add(1, Ordering::Relaxed);
-            Some(Credentials::password(now.load(Ordering::Relaxed).to_string()))
+            Some(RedisCredentials::password(now.load(Ordering::Relaxed).to_string()))
         });
         let endpoint = endpoint(Some(provider));
         run(async {

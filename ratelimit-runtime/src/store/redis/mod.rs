@@ -47,8 +47,8 @@ use redis::Value;
 use redis::aio::MultiplexedConnection;
 
 use self::command::{ProbeRequests, Request};
-pub use self::credentials::Credentials;
 pub(crate) use self::credentials::Provider;
+pub use self::credentials::RedisCredentials;
 use self::dial::Dial;
 use self::executor::Servers;
 use self::naming::KeyNaming;
@@ -253,7 +253,7 @@ impl Redis {
     fn refund_of(&self, charged: &Charged<'_>) -> Option<Request> {
         let session = self.session().ok()?;
         let check = Prepared::new(session.naming, &charged.check).ok()?;
-        let queued_until = charged.in_line_until(Resolution::Micros);
+        let queued_until = charged.queued_until(Resolution::Micros);
         Some(command::refund(&check, session.now_us(), charged.at, queued_until))
     }
 }
@@ -266,7 +266,7 @@ enum Decided<'c> {
 }
 
 impl Store for Redis {
-    fn parts_groups(&self) -> bool {
+    fn separates_groups(&self) -> bool {
         self.naming().has_slots
     }
 

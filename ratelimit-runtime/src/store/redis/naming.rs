@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::slot::Slot;
 use super::wire;
-use crate::key::Key;
+use crate::key::LimitKey;
 use crate::rule::Check;
 
 /// Room for most names.
@@ -77,7 +77,7 @@ impl KeyNaming<'_> {
             // Braces make it a hash tag. No other part has any.
             key.extend([":{", &group_part(group.as_str()), "}"]);
         }
-        let name = Key::from(rule.name());
+        let name = LimitKey::from(rule.name());
         let tag = wire::tag(rule.written());
         if service.is_empty() {
             key.extend([":", name.as_str(), ":", tag]);
@@ -91,12 +91,12 @@ impl KeyNaming<'_> {
 
 /// A group as it stands in braces.
 fn group_part(group: &str) -> Cow<'_, str> {
-    if group.len() <= MAX_GROUP { group.into() } else { Key::digest(group).to_string().into() }
+    if group.len() <= MAX_GROUP { group.into() } else { LimitKey::digest(group).to_string().into() }
 }
 
 /// A service as it stands in names.
 fn service_part(service: &str) -> String {
-    shortened(Key::from(service).as_str(), MAX_SERVICE).into_owned()
+    shortened(LimitKey::from(service).as_str(), MAX_SERVICE).into_owned()
 }
 
 /// The name of a rule as it stands after a service. A rule that is called like a tag is escaped: else its
@@ -116,7 +116,7 @@ fn shortened(text: &str, max: usize) -> Cow<'_, str> {
     if text.len() <= max {
         return text.into();
     }
-    let digest = Key::digest(text);
+    let digest = LimitKey::digest(text);
     let room = max.saturating_sub(digest.len() + 2);
     let mut head = text.get(..text.floor_char_boundary(room)).unwrap_or_default();
     // No half of an escaped byte.
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn b161_no_two_services_have_one_key() {
         let of = |prefix, service, rule, key: &str| {
-            name(false, prefix, service, &Check::new(&Rule::new(rule, WINDOW), Key::from(key)))
+            name(false, prefix, service, &Check::new(&Rule::new(rule, WINDOW), LimitKey::from(key)))
         };
         // What a key expression has of its own may hold `:`.
         let literal = |prefix, service, rule, key: &'static str| {

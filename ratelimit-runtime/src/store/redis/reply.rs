@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::prepared::Prepared;
 use super::wire::{self, Numbers};
-use crate::algo::{Answer, Instant, Verdict};
+use crate::algo::{Answer, Timestamp, Verdict};
 use crate::error::StoreError;
 use crate::store::{Answers, Charges};
 
@@ -79,7 +79,7 @@ pub(super) fn unused(check: &Prepared<'_>) -> Result<Answer> {
 struct Record<'r> {
     /// Whether this check alone admits the call.
     admits: bool,
-    now: Instant,
+    now: Timestamp,
     state: Numbers<'r>,
 }
 
@@ -110,20 +110,20 @@ impl<'r> Record<'r> {
             1 => true,
             _ => return Err(StoreError::Reply),
         };
-        Ok(Self { admits, now: Instant::from_le_bytes(*now), state: Numbers(state) })
+        Ok(Self { admits, now: Timestamp::from_le_bytes(*now), state: Numbers(state) })
     }
 
     /// The answer to the check that was sent.
     fn answer(&self, check: &Prepared<'_>, charged: bool) -> Result<Answer> {
-        let verdict = Verdict { cost: check.cost(), allowed: self.admits, charged };
+        let verdict = Verdict { cost: check.cost(), admitted: self.admits, charged };
         wire::answer(&check.plan, self.state, self.now, verdict)
     }
 
     /// The answer to a check that was not sent, as far as the state tells.
     fn evaluate(&self, check: &Prepared<'_>) -> Result<Answer> {
         let cost = check.cost();
-        let allowed = wire::admits(&check.plan, self.state, self.now, cost)?;
-        let verdict = Verdict { cost, allowed, charged: false };
+        let admitted = wire::admits(&check.plan, self.state, self.now, cost)?;
+        let verdict = Verdict { cost, admitted, charged: false };
         wire::answer(&check.plan, self.state, self.now, verdict)
     }
 }
@@ -179,7 +179,7 @@ mod tests {
 
     fn allowed(remaining: u64, reset_after_ms: u64) -> Answer {
         Answer {
-            allowed: true,
+            admitted: true,
             limit: 10,
             remaining,
             retry_after_ms: Some(0),
@@ -190,7 +190,7 @@ mod tests {
 
     fn refused(remaining: u64, retry_after_ms: u64, reset_after_ms: u64) -> Answer {
         let retry_after_ms = Some(retry_after_ms);
-        Answer { allowed: false, retry_after_ms, ..allowed(remaining, reset_after_ms) }
+        Answer { admitted: false, retry_after_ms, ..allowed(remaining, reset_after_ms) }
     }
 
     #[test]
@@ -274,8 +274,8 @@ mod tests {
         for (second, delay_ms) in [(&rule, 3_000), (&shadow, 2_000)] {
             let checks = [Check::new(&rule, "a"), Check::new(second, "b").with_cost(8)];
             let answers = answers(&reply, &checks).unwrap();
-            let allowed: Vec<_> = answers.iter().map(|answer| answer.allowed).collect();
-            assert_eq!(allowed, [true, false]);
+            let admitted: Vec<_> = answers.iter().map(|answer| answer.admitted).collect();
+            assert_eq!(admitted, [true, false]);
             assert_eq!(answers.first().unwrap().delay_ms, delay_ms);
         }
     }

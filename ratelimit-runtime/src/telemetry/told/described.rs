@@ -17,13 +17,13 @@ const NUMBERS: &[(Kind, &str, Unit, &str)] = &[
         Counter,
         "ratelimit_calls_total",
         Unit::Count,
-        "Calls of limited functions and layers, by outcome: admitted, refused, unavailable (the store did not answer and a rule is closed), invalid.",
+        "Calls of limited functions and layers, by outcome: admitted, limited, unavailable (the store did not answer and a rule is closed), invalid.",
     ),
     (
         Counter,
         "ratelimit_checks_total",
         Unit::Count,
-        "What each rule of a call said: admitted, refused, shadowed (a shadow rule would have refused), undecided (the store did not answer, and the rule is open or closed then).",
+        "What each rule of a call said: admitted, limited, shadowed (a shadow rule would have refused), undecided (the store did not answer, and the rule is open or closed then).",
     ),
     (
         Counter,
@@ -39,7 +39,7 @@ const NUMBERS: &[(Kind, &str, Unit, &str)] = &[
     ),
     (
         Counter,
-        "ratelimit_mistakes_total",
+        "ratelimit_invalid_calls_total",
         Unit::Count,
         "Calls that were invalid, by kind of mistake.",
     ),
@@ -73,7 +73,7 @@ const NUMBERS: &[(Kind, &str, Unit, &str)] = &[
     (Gauge, "ratelimit_embedded_max_entries", Unit::Count, "Keys that embedded stores can hold."),
     (
         Counter,
-        "ratelimit_embedded_overflow_refused_total",
+        "ratelimit_embedded_overflow_limited_total",
         Unit::Count,
         "New keys that were refused because there are too many overflow budgets.",
     ),

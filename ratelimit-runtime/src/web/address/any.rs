@@ -98,7 +98,8 @@ fn ways() -> impl Strategy<Value = ClientIp> {
         (0..5_usize).prop_map(ClientIp::behind_hops),
         Just(ClientIp::dangerously_trusting_everybody()),
     ];
-    (way, any::<bool>()).prop_map(|(way, forwarded)| if forwarded { way.forwarded() } else { way })
+    (way, any::<bool>())
+        .prop_map(|(way, forwarded)| if forwarded { way.with_forwarded() } else { way })
 }
 
 fn find(how: &ClientIp, peer: IpAddr, values: &[Vec<u8>]) -> IpAddr {
@@ -189,7 +190,7 @@ proptest! {
         prop_assert_eq!(find(&ClientIp::of_peer(), peer, &values), peer);
         if !is_trusted {
             prop_assert_eq!(find(&networks, peer, &values), peer);
-            prop_assert_eq!(find(&networks.forwarded(), peer, &values), peer);
+            prop_assert_eq!(find(&networks.with_forwarded(), peer, &values), peer);
         }
     }
 
@@ -211,7 +212,7 @@ proptest! {
 
         let between = ", for=10.0.0.2".repeat(hops);
         let appended = format!("for=\"{real}:80\";proto=http{between}");
-        let networks = networks.forwarded();
+        let networks = networks.with_forwarded();
         values.push(appended.clone().into_bytes());
         prop_assert_eq!(find(&networks, proxy, &values), real);
         // On the client's own line, a quote that it leaves open may make a proxy the end of the way, and

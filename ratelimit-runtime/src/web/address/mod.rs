@@ -114,7 +114,7 @@ impl ClientIp {
     /// Reads `Forwarded` (RFC 7239) instead of `X-Forwarded-For`, never both: the other one is the
     /// client's to write.
     #[must_use]
-    pub fn forwarded(mut self) -> Self {
+    pub fn with_forwarded(mut self) -> Self {
         self.source = Source::Forwarded;
         self
     }
@@ -122,7 +122,7 @@ impl ClientIp {
     /// How many bits of an IPv6 address stand for one client; else 64, which one customer of a
     /// provider has at least.
     #[must_use]
-    pub fn v6_bits(mut self, bits: u8) -> Self {
+    pub fn with_v6_bits(mut self, bits: u8) -> Self {
         self.v6_bits = bits.min(128);
         self
     }
@@ -137,7 +137,7 @@ impl ClientIp {
     ///
     /// [`ConfigError::Nat64Prefix`] if one is no such prefix, [`ConfigError::TrustsEverybody`] if a network that is
     /// trusted holds all of one, or several do together.
-    pub fn nat64<N: AsRef<str>>(
+    pub fn with_nat64<N: AsRef<str>>(
         mut self,
         prefixes: impl IntoIterator<Item = N>,
     ) -> Result<Self, ConfigError> {
@@ -294,7 +294,7 @@ mod tests {
         let how = behind_ten();
         same(&how, &["203.0.113.7:54321", "203.0.113.7:1", "203.0.113.7"], "203.0.113.7");
         same(&how, &["[2001:db8::1]:443", "2001:db8::1", "[2001:db8::1]"], "2001:db8::1");
-        let how = behind_ten().forwarded();
+        let how = behind_ten().with_forwarded();
         let values = [r#"for="[2001:db8:5::2]:80";proto=https"#, r#"For="[2001:db8:5::2]""#];
         same(&how, &values, "2001:db8:5::2");
     }
@@ -374,24 +374,25 @@ mod tests {
             // Known, and here with another length.
             ("64:ff9b:1::/48", "64:ff9b:1:c000:2:2100::"),
         ] {
-            let how = ClientIp::of_peer().nat64([prefix]).unwrap();
+            let how = ClientIp::of_peer().with_nat64([prefix]).unwrap();
             assert_eq!(find(&how, written, &[]), "192.0.2.33", "{prefix}");
             assert_eq!(find(&how, "64:ff9b::9.9.9.9", &[]), "9.9.9.9");
-            let behind = ClientIp::behind(["192.0.2.33"]).unwrap().nat64([prefix]).unwrap();
+            let behind = ClientIp::behind(["192.0.2.33"]).unwrap().with_nat64([prefix]).unwrap();
             assert_eq!(find(&behind, written, &["1.1.1.1"]), "1.1.1.1", "{prefix}");
             assert_eq!(find(&behind, "2001:db9::1", &["1.1.1.1"]), "2001:db9::1");
         }
         for prefix in
             ["2001:db8::/33", "2001:db8::/97", "10.0.0.0/32", "2001:db8::1/64", "x", "::/0"]
         {
-            let Err(ConfigError::Nat64Prefix { entry }) = ClientIp::of_peer().nat64([prefix])
+            let Err(ConfigError::Nat64Prefix { entry }) = ClientIp::of_peer().with_nat64([prefix])
             else {
                 panic!("{prefix}")
             };
             assert_eq!(&*entry, prefix);
         }
         let behind = ClientIp::behind(["2001:db8::/32"]).unwrap();
-        let Err(ConfigError::TrustsEverybody { .. }) = behind.nat64(["2001:db8:64::/96"]) else {
+        let Err(ConfigError::TrustsEverybody { .. }) = behind.with_nat64(["2001:db8:64::/96"])
+        else {
             panic!("all of IPv4 is trusted")
         };
         // In pieces, too.
@@ -412,7 +413,7 @@ mod tests {
             (&["2001:db8:1:2::/72"], "2001:db8:1:2::/64"),
             (&["2001:db8:1:2::/73", "2001:db8:1:2:80::/73"], "2001:db8:1:2::/64"),
         ] {
-            let refused = ClientIp::behind(networks).unwrap().nat64([prefix]);
+            let refused = ClientIp::behind(networks).unwrap().with_nat64([prefix]);
             let Err(ConfigError::TrustsEverybody { entry }) = refused else {
                 panic!("all of IPv4 is trusted by {networks:?}")
             };
@@ -424,7 +425,7 @@ mod tests {
             &["10.0.0.0/8", "2001:db9::/32"],
             &["2001:db8:64::8000:0/97", "2001:db8:65::/97"],
         ] {
-            assert!(ClientIp::behind(networks).unwrap().nat64(["2001:db8:64::/96"]).is_ok());
+            assert!(ClientIp::behind(networks).unwrap().with_nat64(["2001:db8:64::/96"]).is_ok());
         }
     }
 
@@ -521,7 +522,7 @@ mod tests {
             assert_eq!(find(&how, "10.0.0.5", &[value]), "10.0.0.9", "{value}");
         }
         assert_eq!(find(&how, "10.0.0.5", &["garbage"]), "10.0.0.5");
-        assert_eq!(find(&how.clone().forwarded(), "10.0.0.5", &["proto=https"]), "10.0.0.5");
+        assert_eq!(find(&how.clone().with_forwarded(), "10.0.0.5", &["proto=https"]), "10.0.0.5");
     }
 
     #[test]

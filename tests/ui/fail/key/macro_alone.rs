@@ -1,30 +1,30 @@
-use ratelimit_kit::{Key, key};
+use ratelimit_kit::{LimitKey, key};
 
-fn counted(phone: &str) -> Key {
+fn counted(phone: &str) -> LimitKey {
     key!("'sms:' + args[0]")
 }
 
-fn template(phone: &str) -> Key {
+fn template(phone: &str) -> LimitKey {
     key!("'sms:{phone}'")
 }
 
-fn empty() -> Key {
+fn empty() -> LimitKey {
     key!()
 }
 
-fn unknown() -> Key {
+fn unknown() -> LimitKey {
     key!("'sms:' + phone")
 }
 
-fn unclosed(phone: &str) -> Key {
+fn unclosed(phone: &str) -> LimitKey {
     key!("'sms: + phone")
 }
 
-fn more(phone: &str) -> Key {
+fn more(phone: &str) -> LimitKey {
     key!("phone", phone)
 }
 
-fn rust(phone: &str) -> Key {
+fn rust(phone: &str) -> LimitKey {
     key!(phone)
 }
 

@@ -1,7 +1,7 @@
 //! What the two buckets have in common.
 
 use super::numbers::{Numbers, instant};
-use crate::algo::{Flow, Instant, MAX_COUNT};
+use crate::algo::{Flow, MAX_COUNT, Timestamp};
 use crate::error::StoreError;
 
 /// In how many microseconds a bucket recovers in full, rounded down.
@@ -20,7 +20,7 @@ pub(super) fn permits(flow: &Flow, amount: u128) -> (u64, u64) {
 
 /// The state of a bucket.
 pub(super) struct Bucket {
-    pub(super) last: Instant,
+    pub(super) last: Timestamp,
     /// What it holds, in units.
     pub(super) amount: u128,
     /// How many units a permit is.

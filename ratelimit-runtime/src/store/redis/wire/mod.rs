@@ -18,7 +18,7 @@ use ratelimit_lua::Script;
 use self::argument::Argument;
 pub(super) use self::numbers::Numbers;
 use crate::algo::{
-    Answer, Arithmetic, FixedWindow, Instant, LeakyBucket, Plan, SlidingCounter, SlidingLog,
+    Answer, Arithmetic, FixedWindow, LeakyBucket, Plan, SlidingCounter, SlidingLog, Timestamp,
     TokenBucket, Verdict,
 };
 use crate::error::StoreError;
@@ -81,7 +81,7 @@ macro_rules! algorithms {
         pub(super) fn admits(
             plan: &Plan,
             numbers: Numbers<'_>,
-            now: Instant,
+            now: Timestamp,
             cost: u64,
         ) -> Result<bool, StoreError> {
             match plan {
@@ -93,7 +93,7 @@ macro_rules! algorithms {
         pub(super) fn answer(
             plan: &Plan,
             numbers: Numbers<'_>,
-            now: Instant,
+            now: Timestamp,
             verdict: Verdict,
         ) -> Result<Answer, StoreError> {
             match plan {
@@ -117,17 +117,17 @@ fn argument_of<W: Wire>(algorithm: &W, cost: u64, is_shadow: bool) -> Argument {
 fn admits_by<W: Wire>(
     algorithm: &W,
     numbers: Numbers<'_>,
-    now: Instant,
+    now: Timestamp,
     cost: u64,
 ) -> Result<bool, StoreError> {
-    let admitted = Verdict { cost, allowed: true, charged: false };
+    let admitted = Verdict { cost, admitted: true, charged: false };
     Ok(algorithm.admits(algorithm.state(numbers, admitted)?.as_ref(), now, cost))
 }
 
 fn answer_of<W: Wire>(
     algorithm: &W,
     numbers: Numbers<'_>,
-    now: Instant,
+    now: Timestamp,
     verdict: Verdict,
 ) -> Result<Answer, StoreError> {
     Ok(algorithm.answer(algorithm.state(numbers, verdict)?.as_ref(), now, verdict))

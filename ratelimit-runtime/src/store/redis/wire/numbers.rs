@@ -1,6 +1,6 @@
 //! The numbers of a reply.
 
-use crate::algo::{Instant, MAX_COUNT};
+use crate::algo::{MAX_COUNT, Timestamp};
 use crate::error::StoreError;
 
 /// The numbers of a state, not yet read: 8 bytes each, and none at all for a key that is not in use.
@@ -9,8 +9,8 @@ pub(in super::super) struct Numbers<'r>(pub(in super::super) &'r [[u8; 8]]);
 
 impl Numbers<'_> {
     /// When the key was last charged: every state begins with that.
-    pub(in super::super) fn charged_at(self) -> Option<Instant> {
-        self.0.first().copied().map(Instant::from_le_bytes)
+    pub(in super::super) fn charged_at(self) -> Option<Timestamp> {
+        self.0.first().copied().map(Timestamp::from_le_bytes)
     }
 
     /// The numbers of a state that has this many, or `None` if the key is not in use.
@@ -37,6 +37,6 @@ pub(super) fn number(bytes: [u8; 8]) -> Result<u64, StoreError> {
 }
 
 /// A number as microseconds since the epoch, or between two instants.
-pub(super) const fn instant(number: u64) -> Instant {
+pub(super) const fn instant(number: u64) -> Timestamp {
     number.cast_signed()
 }

@@ -5,7 +5,7 @@ use ratelimit_lua::Script;
 use super::Wire;
 use super::argument::Argument;
 use super::numbers::{Numbers, instant, number};
-use crate::algo::{Instant, LogState, SlidingLog, Verdict};
+use crate::algo::{LogState, SlidingLog, Timestamp, Verdict};
 use crate::error::StoreError;
 
 impl Wire for SlidingLog {
@@ -30,13 +30,13 @@ impl Wire for SlidingLog {
     ) -> Result<Option<LogState>, StoreError> {
         // The entry that has to expire may have been made before the epoch.
         let (last, sum, blocker) = match *numbers.0 {
-            [last, sum, blocker] => (last, sum, Instant::from_le_bytes(blocker)),
+            [last, sum, blocker] => (last, sum, Timestamp::from_le_bytes(blocker)),
             [] => return Ok(None),
             _ => return Err(StoreError::Reply),
         };
         let (last, sum) = (instant(number(last)?), number(sum)?);
         let excess = match self.limit.checked_sub(verdict.cost) {
-            Some(room) if !verdict.allowed => sum.saturating_sub(room),
+            Some(room) if !verdict.admitted => sum.saturating_sub(room),
             _ => 0,
         };
         Ok(Some(LogState::new([(blocker.min(last), excess), (last, sum - excess)])))

@@ -172,7 +172,7 @@ async fn measure(limiter: &Limiter, algorithm: Algorithm, tasks: usize, calls: u
                 match answer {
                     Ok(decision) if decision.degraded().is_none() => seen.admitted += 1,
                     Ok(_) => seen.without_server += 1,
-                    Err(RateLimitError::Refused(_)) => {}
+                    Err(RateLimitError::Limited(_)) => {}
                     Err(error) => panic!("{error}"),
                 }
             }

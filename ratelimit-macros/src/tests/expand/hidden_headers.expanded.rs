@@ -7,9 +7,9 @@ fn f() -> Result<(), Error> {
                     refill: ::ratelimit_kit::Rate::per_second(5),
                 },
             )
-            .hide_fields();
+            .hide_headers();
         let mut call = ::ratelimit_kit::__private::Call::new();
-        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::Key::whole_rule());
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::LimitKey::whole_rule());
         call.run_blocking()
     } {
         return ::ratelimit_kit::__private::reject(limited);

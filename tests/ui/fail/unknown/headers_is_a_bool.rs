@@ -1,6 +1,6 @@
 use ratelimit_kit::{RateLimitError, rate_limit};
 
-#[rate_limit(capacity = 20, refill = 5, fields = hiden)]
+#[rate_limit(capacity = 20, refill = 5, headers = false)]
 fn f(id: u64) -> Result<u64, RateLimitError> {
     Ok(id)
 }
