@@ -11,8 +11,8 @@ use actix_web::{App, HttpResponse, HttpServer, Responder, web};
 use ratelimit_kit::{ErrorResponses, Limiter, RateLimitError, RateLimitLayer, rate_limit};
 use serde::{Deserialize, Serialize};
 
-use crate::client::send;
-use crate::{limiter, without_a_store};
+use crate::support::client::send;
+use crate::support::{limiter, without_a_store};
 
 #[derive(Deserialize, Serialize)]
 struct Body {

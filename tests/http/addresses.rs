@@ -5,9 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use ratelimit_kit::{Algorithm, ClientIp, RateLimitLayer, RequestContext, Rule};
 
-use crate::client::get;
-use crate::limiter;
-use crate::site::Site;
+use crate::support::client::get;
+use crate::support::limiter;
+use crate::support::site::Site;
 
 /// Two requests of one client pass in these tests.
 fn everywhere(layer: &RateLimitLayer, test: impl Fn(&str, SocketAddr)) {

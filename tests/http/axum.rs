@@ -11,8 +11,8 @@ use axum::{Router, debug_handler};
 use ratelimit_kit::{Limiter, RateLimitError, rate_limit};
 use serde::{Deserialize, Serialize};
 
-use crate::client::{Answer, send};
-use crate::{limiter, without_a_store};
+use crate::support::client::{Answer, send};
+use crate::support::{limiter, without_a_store};
 
 /// An error type as people write them.
 enum Error {

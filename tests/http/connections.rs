@@ -24,9 +24,9 @@ use tonic::{Request, Status, Streaming, client, server};
 use tonic_prost::ProstCodec;
 use tower::service_fn;
 
-use crate::client::get;
-use crate::limiter;
-use crate::site::serve_router;
+use crate::support::client::get;
+use crate::support::limiter;
+use crate::support::site::serve_router;
 
 #[rate_limit(name = "b137-ip", key = "@ip", algo = fixed_window, limit = 3, window = "1h", limiter = limiter)]
 async fn by_ip(limiter: &Limiter) -> Result<(), RateLimitError> {

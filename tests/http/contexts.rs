@@ -15,9 +15,9 @@ use ratelimit_kit::{
 use test_support::Log;
 use tower::ServiceExt;
 
-use crate::client::{self, Ask, ask, get};
-use crate::limiter;
-use crate::site::Site;
+use crate::support::client::{self, Ask, ask, get};
+use crate::support::limiter;
+use crate::support::site::Site;
 
 /// A layer that knows all there is to know.
 pub(crate) fn layer() -> RateLimitLayer {
@@ -227,7 +227,7 @@ fn paths_are_whole_inside_of_routers() {
     };
     let inner = || Router::new().route("/c", path()).layer(RateLimitLayer::new());
     let router = Router::new().nest("/a", inner()).nest("/b", Router::new().nest("/b", inner()));
-    let address = crate::site::serve_router(router);
+    let address = crate::support::site::serve_router(router);
     assert_eq!(client::get("/a/c?d").to(address).body, "/a/c");
     assert_eq!(client::get("/b/b/c").to(address).body, "/b/b/c");
 }
@@ -255,7 +255,7 @@ fn a_request_within_a_request_is_another_one() {
     };
     let router = Router::new().route("/a", axum::routing::get(outer));
     let router = router.layer(RateLimitLayer::new().user(user));
-    let address = crate::site::serve_router(router);
+    let address = crate::support::site::serve_router(router);
     let answer = client::get("/a").header("x-user-id", "ann").header("x-n", "1").to(address);
     assert_eq!(answer.body, r#"/a Some("ann"), /b None Some([50])"#);
 }

@@ -13,8 +13,8 @@ use axum::routing::{MethodRouter, get};
 use ratelimit_kit::{Algorithm, RateLimitLayer, RequestContext, Rule};
 use tower_http::cors::{Any, CorsLayer};
 
-use crate::client::{self, Answer, Ask, ask};
-use crate::limiter;
+use crate::support::client::{self, Answer, Ask, ask};
+use crate::support::limiter;
 
 fn cors() -> CorsLayer {
     CorsLayer::new()
@@ -39,7 +39,7 @@ fn page() -> MethodRouter {
 }
 
 fn serve(router: Router) -> SocketAddr {
-    crate::site::serve_router(router)
+    crate::support::site::serve_router(router)
 }
 
 fn preflight() -> Ask {

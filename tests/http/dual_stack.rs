@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 
 use ratelimit_kit::{ClientIp, RateLimitLayer};
 
-use crate::client::get;
-use crate::limiter;
-use crate::site::Site;
+use crate::support::client::get;
+use crate::support::limiter;
+use crate::support::site::Site;
 
 const BOTH: &str = "[::]:0";
 

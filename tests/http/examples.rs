@@ -17,9 +17,9 @@ use tonic::transport::server::TcpIncoming;
 use tonic_types::StatusExt;
 
 use self::tonic_service::sms::{Message, SmsClient};
-use crate::client::{Answer, Ask, ask, get};
 use crate::connections::Socket;
-use crate::site::serve_router;
+use crate::support::client::{Answer, Ask, ask, get};
+use crate::support::site::serve_router;
 
 #[path = "../../examples/actix_service.rs"]
 mod actix_service;

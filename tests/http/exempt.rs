@@ -7,9 +7,9 @@ use ratelimit_kit::{
     Algorithm, LayerRule, LimitKey, Limiter, Mode, RateLimitLayer, RequestContext, Rule,
 };
 
-use crate::client::{ask, get};
-use crate::limiter;
-use crate::site::Site;
+use crate::support::client::{ask, get};
+use crate::support::limiter;
+use crate::support::site::Site;
 
 fn five(name: &str) -> Rule {
     let window = Duration::from_mins(10);

@@ -14,10 +14,10 @@ use ratelimit_kit::{
 };
 use tower::{Layer, ServiceExt, service_fn};
 
-use crate::client::{Answer, get};
 use crate::grammar::{self, Item};
-use crate::limiter;
-use crate::site::Site;
+use crate::support::client::{Answer, get};
+use crate::support::limiter;
+use crate::support::site::Site;
 
 fn on_a_clock() -> (Limiter, ManualClock) {
     let clock = ManualClock::new();

@@ -16,8 +16,8 @@ use tonic_health::pb::health_server::{Health, HealthServer};
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 use tonic_types::StatusExt;
 
-use crate::site::{Use, by_path, ip, serve_router};
-use crate::{client, limiter, without_a_store};
+use crate::support::site::{Use, by_path, ip, serve_router};
+use crate::support::{client, limiter, without_a_store};
 
 type Reply = Result<Response<HealthCheckResponse>, Status>;
 

@@ -10,10 +10,10 @@ use ratelimit_kit::{Limiter, RateLimitError, RateLimitLayer, RequestContext, rat
 use serde::Deserialize;
 use test_support::Log;
 
-use crate::client::{get, send};
 use crate::contexts::layer;
-use crate::site::{Site, serve_router};
-use crate::{limiter, without_a_store};
+use crate::support::client::{get, send};
+use crate::support::site::{Site, serve_router};
+use crate::support::{limiter, without_a_store};
 
 /// Sends these bytes; the status of the answer, or 0 where the connection ends without one.
 fn status_of(bytes: &[u8], address: SocketAddr) -> u16 {

@@ -9,10 +9,10 @@ use ratelimit_kit::{ClientIp, Limiter, rate_limit};
 use rustix::time::{ClockId, clock_gettime};
 use tower::{Layer, ServiceExt, service_fn};
 
-use crate::client::get;
 use crate::contexts::layer;
-use crate::limiter;
-use crate::site::Site;
+use crate::support::client::get;
+use crate::support::limiter;
+use crate::support::site::Site;
 
 /// What a hostile request may take, with little optimization.
 const LIMIT: Duration = Duration::from_millis(5);

@@ -5,8 +5,8 @@ use std::time::Duration;
 use ratelimit_kit::{Algorithm, RateLimitLayer, RequestContext, Rule};
 use test_support::Load;
 
-use crate::limiter;
-use crate::site::Site;
+use crate::support::limiter;
+use crate::support::site::Site;
 
 #[test]
 fn a_hundred_connections_get_what_there_is() {

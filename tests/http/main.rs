@@ -12,7 +12,6 @@
 mod actix;
 mod addresses;
 mod axum;
-mod client;
 mod connections;
 mod contexts;
 mod cors;
@@ -34,23 +33,8 @@ mod pacing;
 mod protocols;
 mod refusals;
 mod routes;
-mod site;
 mod sockets;
+mod support;
 mod told;
 mod tonic;
 mod wrk;
-
-use ratelimit_kit::{Clock, Limiter, ManualClock, OnError};
-
-/// A limiter whose time stands still, so that nothing comes back during a test.
-fn limiter() -> Limiter {
-    Limiter::builder().clock(Clock::Manual(ManualClock::new())).build().unwrap()
-}
-
-/// A limiter whose store never answers.
-fn without_a_store() -> Limiter {
-    // Nobody listens on the port that the kernel keeps for this test and that is given up at once.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let url = format!("redis://127.0.0.1:{port}");
-    Limiter::builder().redis(url).on_error(OnError::Closed).build().unwrap()
-}

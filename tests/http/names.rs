@@ -12,9 +12,9 @@ use ratelimit_kit::{
 use test_support::Log;
 use tower::{Layer, ServiceExt, service_fn};
 
-use crate::client::get;
-use crate::limiter;
-use crate::site::{Site, serve_router};
+use crate::support::client::get;
+use crate::support::limiter;
+use crate::support::site::{Site, serve_router};
 
 fn of(limit: u64) -> Algorithm {
     Algorithm::FixedWindow { limit, window: Duration::from_mins(1) }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use ratelimit_kit::{Algorithm, ClientIp, LimitKey, RateLimitLayer, RequestContext, Rule};
 use test_support::Nginx;
 
-use crate::limiter;
-use crate::site::Site;
+use crate::support::limiter;
+use crate::support::site::Site;
 
 /// The configurations of the page, in their order.
 fn documented() -> Vec<String> {

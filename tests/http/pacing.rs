@@ -16,8 +16,8 @@ use ratelimit_kit::{
 };
 use test_support::{Flavor, Server, unique};
 
-use crate::client::{Answer, get};
-use crate::site::serve_router;
+use crate::support::client::{Answer, get};
+use crate::support::site::serve_router;
 
 const TURN: Duration = Duration::from_millis(200);
 

@@ -13,10 +13,10 @@ use ratelimit_kit::{
 };
 use tower::{Layer, ServiceExt, service_fn};
 
-use crate::client::{Answer, ask, get};
 use crate::contexts::layer;
-use crate::site::Site;
-use crate::{limiter, without_a_store};
+use crate::support::client::{Answer, ask, get};
+use crate::support::site::Site;
+use crate::support::{limiter, without_a_store};
 
 type Response = axum::http::Response<Full<Bytes>>;
 

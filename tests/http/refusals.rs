@@ -7,10 +7,10 @@ use ratelimit_kit::{
     RequestContext, Rule,
 };
 
-use crate::client::get;
 use crate::contexts::layer;
-use crate::site::Site;
-use crate::{limiter, without_a_store};
+use crate::support::client::get;
+use crate::support::site::Site;
+use crate::support::{limiter, without_a_store};
 
 fn window(name: &'static str, limit: u64) -> Rule {
     Rule::new(name, Algorithm::FixedWindow { limit, window: Duration::from_mins(1) })
@@ -131,7 +131,7 @@ fn bodies_are_chosen_in_one_place() {
     Site::everywhere(site(in_their_language), |framework, address| {
         assert_eq!(get("/ip").times(2, address), [200, 200], "{framework}");
         for _ in 0..3 {
-            let message = |ask: crate::client::Ask| -> String {
+            let message = |ask: crate::support::client::Ask| -> String {
                 let body: serde_json::Value = serde_json::from_str(&ask.to(address).body).unwrap();
                 assert_eq!(body["code"], 429, "{framework}");
                 body["message"].as_str().unwrap().to_owned()

@@ -11,9 +11,9 @@ use ratelimit_kit::{
     Algorithm, Limiter, RateLimitError, RateLimitLayer, RequestContext, Rule, rate_limit,
 };
 
-use crate::client;
-use crate::limiter;
-use crate::site::{Site, serve_router};
+use crate::support::client;
+use crate::support::limiter;
+use crate::support::site::{Site, serve_router};
 
 /// What a layer's rule has for `@route`, told by the answer to a handler.
 async fn seen() -> String {

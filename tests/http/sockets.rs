@@ -16,8 +16,8 @@ use tonic::{Code, Request};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::client::{Answer, get};
-use crate::limiter;
+use crate::support::client::{Answer, get};
+use crate::support::limiter;
 
 /// Two requests for an address.
 fn layer() -> RateLimitLayer {

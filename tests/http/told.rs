@@ -14,10 +14,10 @@ use ratelimit_kit::{
 use tonic_types::StatusExt as _;
 use tower::ServiceExt as _;
 
-use crate::client::get;
 use crate::grammar;
-use crate::site::{Site, serve_router};
-use crate::{limiter, without_a_store};
+use crate::support::client::get;
+use crate::support::site::{Site, serve_router};
+use crate::support::{limiter, without_a_store};
 
 fn hour(name: &str, limit: u64) -> Rule {
     Rule::named(name, Algorithm::FixedWindow { limit, window: Duration::from_hours(1) })

@@ -12,7 +12,7 @@ use tonic_health::pb::health_server::{Health, HealthServer};
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 use tonic_types::StatusExt;
 
-use crate::{limiter, without_a_store};
+use crate::support::{limiter, without_a_store};
 
 /// A service whose code is generated, as all of them are.
 struct Service {

@@ -9,7 +9,7 @@ use axum::routing::get;
 use ratelimit_kit::{Limiter, RateLimitError, RateLimitLayer, rate_limit};
 use test_support::Wrk;
 
-use crate::site;
+use crate::support::site;
 
 const LIMIT: u64 = 1_000;
 

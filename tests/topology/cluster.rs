@@ -4,11 +4,11 @@ use futures_util::future::join_all;
 use ratelimit_kit::{Check, Rate};
 use test_support::{Cluster, Flavor, Link, unique};
 
-use crate::algorithms::{rule, secs, sliding_counter, token_bucket};
-use crate::ground::Ground;
-use crate::place::Place;
-use crate::specs::{foreign, persisted, shifted, shifted_node};
-use crate::stage::{block_on, told};
+use crate::support::ground::Ground;
+use test_stage::algorithms::{rule, secs, sliding_counter, token_bucket};
+use test_stage::everywhere::{foreign, persisted, shifted, shifted_node};
+use test_stage::place::Place;
+use test_stage::stage::{block_on, told};
 
 /// Braces in what a user says neither break a call nor choose the node that decides it.
 #[test]

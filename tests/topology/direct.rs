@@ -3,9 +3,9 @@
 use ratelimit_kit::{Check, LimitKey};
 use test_support::{Cluster, Flavor, unique};
 
-use crate::algorithms::{HOUR, Kind, rule};
-use crate::ground::Ground;
-use crate::stage::{block_on, only, told};
+use crate::support::ground::Ground;
+use test_stage::algorithms::{HOUR, Kind, rule};
+use test_stage::stage::{block_on, only, told};
 
 /// A look at rules in many slots charges none of them, and says what the call then gets.
 #[test]

@@ -6,10 +6,10 @@ use std::time::Instant;
 use ratelimit_kit::{Check, StoreError};
 use test_support::{Cluster, Flavor, Server};
 
-use crate::algorithms::{HOUR, Kind, rule, secs};
-use crate::calls::{Call, Told};
-use crate::ground::{Ground, alone, told_all, until};
-use crate::stage::{block_on, on};
+use crate::support::calls::{Call, Told};
+use crate::support::ground::{Ground, alone, told_all, until};
+use test_stage::algorithms::{HOUR, Kind, rule, secs};
+use test_stage::stage::{block_on, on};
 
 /// One node that answers is enough to find them all, whatever the others that are named do.
 #[test]

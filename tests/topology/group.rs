@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use ratelimit_kit::{Check, Rule};
 use test_support::{Cluster, Flavor, unique};
 
-use crate::algorithms::{HOUR, Kind, rule};
-use crate::ground::Ground;
-use crate::monitor::Monitor;
-use crate::stage::{on, told};
+use crate::support::ground::Ground;
+use crate::support::monitor::Monitor;
+use test_stage::algorithms::{HOUR, Kind, rule};
+use test_stage::stage::{on, told};
 
 fn rules() -> [Rule; 5] {
     Kind::ALL.map(|kind| rule(kind.per(5, HOUR)))

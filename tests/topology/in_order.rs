@@ -10,8 +10,8 @@ use ratelimit_kit::{
 use test_support::{Cluster, Flavor};
 use tokio::task::JoinSet;
 
-use crate::algorithms::{HOUR, Kind, rule, token_bucket};
-use crate::ground::{Ground, LONG, told_all, until};
+use crate::support::ground::{Ground, LONG, told_all, until};
+use test_stage::algorithms::{HOUR, Kind, rule, token_bucket};
 
 /// Whether each would have let the call pass, and what is left of it.
 fn summary(outcomes: &[Outcome]) -> Vec<(bool, u64)> {

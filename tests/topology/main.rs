@@ -2,7 +2,7 @@
 //!
 //! One binary, a module per topic. Tests that break nothing share one cluster, with keys of their
 //! own; those that move slots and kill nodes have one for themselves, and no two of them have one
-//! at the same time ([`ground`]): a cluster is six processes that talk to each other.
+//! at the same time ([`support::ground`]): a cluster is six processes that talk to each other.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,29 +13,7 @@
     reason = "tests: a panic is a failed test"
 )]
 
-// What the tests of one server have too.
-#[path = "../it/algorithms.rs"]
-#[allow(dead_code, reason = "not all of it is needed here")]
-mod algorithms;
-#[path = "../it/machine.rs"]
-#[allow(dead_code, reason = "not all of it is needed here")]
-mod machine;
-#[path = "../it/place.rs"]
-#[allow(dead_code, reason = "not all of it is needed here")]
-mod place;
-#[path = "../it/real_time.rs"]
-#[allow(dead_code, reason = "not all of it is needed here")]
-mod real_time;
-#[path = "../it/specs/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "not all of it is needed here")]
-mod specs;
-#[path = "../it/stage.rs"]
-#[allow(dead_code, reason = "not all of it is needed here")]
-mod stage;
-
-mod calls;
-mod ground;
-mod monitor;
+mod support;
 
 mod cluster;
 mod direct;

@@ -3,9 +3,9 @@
 use ratelimit_kit::{Check, Rule};
 use test_support::{Cluster, Flavor, unique};
 
-use crate::algorithms::{HOUR, Kind, rule, secs};
-use crate::calls::{Call, Caller};
-use crate::ground::{Ground, alone, until};
+use crate::support::calls::{Call, Caller};
+use crate::support::ground::{Ground, alone, until};
+use test_stage::algorithms::{HOUR, Kind, rule, secs};
 
 /// More than any test uses.
 const MANY: u64 = 100_000;

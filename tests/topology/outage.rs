@@ -5,9 +5,9 @@ use std::time::Instant;
 use ratelimit_kit::{Check, Rule};
 use test_support::{Cluster, Flavor, Server};
 
-use crate::algorithms::{HOUR, Kind, ms, rule, secs};
-use crate::calls::{Call, Caller, Told};
-use crate::ground::{Ground, LONG, alone, until};
+use crate::support::calls::{Call, Caller, Told};
+use crate::support::ground::{Ground, LONG, alone, until};
+use test_stage::algorithms::{HOUR, Kind, ms, rule, secs};
 
 const MANY: u64 = 100_000;
 

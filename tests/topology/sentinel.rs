@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use ratelimit_kit::{Check, Degraded, Limiter, OnError, Rule, StoreError};
 use test_support::{Flavor, Log, Proxy, Sentinels, Server, unique};
 
-use crate::algorithms::{HOUR, Kind, ms, rule, secs};
-use crate::calls::{Call, Caller, Told};
-use crate::ground::{LONG, alone, until};
-use crate::machine;
-use crate::stage::{block_on, on};
+use crate::support::calls::{Call, Caller, Told};
+use crate::support::ground::{LONG, alone, until};
+use test_stage::algorithms::{HOUR, Kind, ms, rule, secs};
+use test_stage::machine;
+use test_stage::stage::{block_on, on};
 
 const MANY: u64 = 100_000;
 

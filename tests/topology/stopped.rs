@@ -7,9 +7,9 @@ use std::time::Instant;
 use ratelimit_kit::{Check, OnError, Rule, StoreError};
 use test_support::{Cluster, Flavor};
 
-use crate::algorithms::{HOUR, Kind, ms, rule, secs};
-use crate::calls::{Call, Told};
-use crate::ground::{Ground, alone, until};
+use crate::support::calls::{Call, Told};
+use crate::support::ground::{Ground, alone, until};
+use test_stage::algorithms::{HOUR, Kind, ms, rule, secs};
 
 const LIMIT: u64 = 50;
 

@@ -6,10 +6,10 @@ use ratelimit_kit::{Check, Limiter, LimiterBuilder, Rule, StoreError};
 use rustls::crypto::{CryptoProvider, ring};
 use test_support::{Cluster, Flavor, Link, Node, Proxy, Server, Tls, unique};
 
-use crate::algorithms::{HOUR, Kind, ms, rule, secs};
-use crate::calls::{Call, Told};
-use crate::ground::{alone, until};
-use crate::stage::{block_on, on};
+use crate::support::calls::{Call, Told};
+use crate::support::ground::{alone, until};
+use test_stage::algorithms::{HOUR, Kind, ms, rule, secs};
+use test_stage::stage::{block_on, on};
 
 fn five() -> Rule {
     rule(Kind::FixedWindow.per(5, HOUR))

@@ -3,10 +3,10 @@
 use ratelimit_kit::{Check, StoreError};
 use test_support::{Flavor, Server, unique};
 
-use crate::algorithms::{HOUR, Kind, rule};
-use crate::calls::{Call, Told};
-use crate::ground::told_all;
-use crate::stage::{block_on, on};
+use crate::support::calls::{Call, Told};
+use crate::support::ground::told_all;
+use test_stage::algorithms::{HOUR, Kind, rule};
+use test_stage::stage::{block_on, on};
 
 #[test]
 fn over_a_unix_socket() {

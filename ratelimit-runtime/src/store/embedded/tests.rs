@@ -1,5 +1,5 @@
 //! What becomes of keys for which there is no place. How full a store gets when ever new keys come is
-//! in `tests/it/churn.rs`.
+//! in `tests/semantics/churn.rs`.
 
 use std::sync::Arc;
 use std::time::Duration;
