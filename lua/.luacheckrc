@@ -10,11 +10,11 @@ read_globals = {'redis', 'struct', 'KEYS', 'ARGV'}
 max_line_length = 100
 
 local defined = {
-  'now', 'spare', 'muldiv', 'commit', 'expiry',
+  'now', 'spare', 'muldiv', 'commit', 'expiry', 'read_bucket',
   'judge_token_bucket', 'judge_leaky_bucket', 'judge_fixed_window', 'judge_sliding_log',
   'judge_sliding_counter',
-  'give_back_token_bucket', 'give_back_leaky_bucket', 'give_back_fixed_window',
-  'give_back_sliding_log', 'give_back_sliding_counter',
+  'refund_token_bucket', 'refund_leaky_bucket', 'refund_fixed_window', 'refund_sliding_log',
+  'refund_sliding_counter',
 }
 files['*.lua'] = {read_globals = defined}
 files['lib/*.lua'] = {read_globals = defined, ignore = {'211'}}

@@ -1,7 +1,7 @@
--- Decides nothing: tells which commands of the scripts the user may not run.
+-- Decides nothing: names the commands of the scripts that the user must not run.
 --
--- KEYS[1]  a key that no check has, and that this script does not touch. Who may not use it gets an
---          error
+-- KEYS[1]  a key that no check has, and that this script does not touch. A user who must not use it
+--          gets an error
 -- ARGV[1]  not read, nor is any other
 -- Returns  the names of these commands; none where the server cannot say
 

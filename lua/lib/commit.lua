@@ -1,14 +1,15 @@
--- Writes what a judged call leaves behind, and tells what was decided.
+-- Writes the state after a call, and makes the reply.
 --
 -- `commit(key, charge, ...)` takes what a `judge_` function returned: whether the check admits, the
 -- stored state, and two states that may replace it, each with the microseconds it is needed for:
 --
 --   charged  if `charge` says that the whole list admits; false for a check that refuses or costs
 --            nothing
---   moved    otherwise: the state without the lead of a clock that is gone; false if there is none
+--   moved    otherwise: the state that a clock since reset has written, moved back to this clock;
+--            false if it has not
 --
 -- A refused call writes nothing else. A state is the value of its key, unless a function that
--- writes it follows, with arguments.
+-- writes it follows, with its arguments.
 --
 -- Returns the reply: a byte, 1 if this check alone admits the call; `now` in 8 bytes; and the state
 -- after the decision, '' if there is none. The caller works out from this what remains and how long

@@ -1,8 +1,8 @@
--- How long a key lives whose state a give-back replaces.
+-- The expiry of a key after a refund.
 --
--- `expiry(key, life)` returns milliseconds: what is left of the key's expiry, since a state from
--- which a charge is taken needs no longer than before, and other numbers than those of the charge
--- may need it longer than these say. A key that somebody made to stay for ever gets one for `life`
+-- `expiry(key, life)` returns milliseconds: what is left of the key's expiry. A state needs no
+-- longer after a refund than before, and calls with other parameters than the refund's may need it
+-- longer than these say. If somebody has removed the expiry, the key gets one for `life`
 -- microseconds.
 --
 -- Needs `spare` (time).

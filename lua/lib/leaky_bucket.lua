@@ -1,22 +1,19 @@
 -- Leaky bucket.
 --
--- Check: kind, cost, capacity, gain, unit, empty, line, line_parts. One permit is `unit` parts, one
---        microsecond leaks `gain` parts, a full bucket is empty after `empty` microseconds (rounded
---        down). A call is refused if the level before it is above `line` permits and `line_parts`.
+-- Check: kind, cost, capacity, gain, unit, empty, queue, queue_parts. One permit is `unit` parts,
+--        one microsecond leaks `gain` parts, a full bucket is empty after `empty` microseconds
+--        (rounded down). A call is refused if the queue in front of it, which is the level before
+--        it, is longer than `queue` permits and `queue_parts`.
 -- State: last, unit, level, parts. Whole permits and the parts of one more at the instant `last`.
 --
--- Needs `now` (time), `muldiv`. Returns what `commit` takes.
+-- Needs `now` (time), `muldiv`, `read_bucket` (bucket). Returns what `commit` takes.
 
 local function judge_leaky_bucket(key, check)
-  local cost, capacity, gain, unit, empty, line, line_parts =
+  local cost, capacity, gain, unit, empty, queue, queue_parts =
     struct.unpack('<I8I8I8I8I8I8I8', check, 2)
   local t, level, parts, moved = now, 0, 0, false
-  local state = redis.pcall('GET', key)
-  local last, written, stored, rest = 2^53, 0, 0, 0
-  if state and #state == 32 then
-    last, written, stored, rest = struct.unpack('<I8I8I8I8', state)
-  end
-  if last < 2^53 and stored < 2^53 and rest < written and written <= 2^52 then
+  local state, last, written, stored, rest = read_bucket(key)
+  if last then
     if written ~= unit then
       -- Another rate: the parts are rounded up, in the limiter's favour.
       local more
@@ -47,16 +44,14 @@ local function judge_leaky_bucket(key, check)
         level, parts = 0, 0
       end
     end
-  else
-    state = ''
   end
 
   local room = capacity - level
   if parts > 0 then
     room = room - 1
   end
-  local short_line = level < line or (level == line and parts <= line_parts)
-  local admitted, charged, life = cost == 0 or (cost <= room and short_line), false, 0
+  local is_short = level < queue or (level == queue and parts <= queue_parts)
+  local admitted, charged, life = cost == 0 or (cost <= room and is_short), false, 0
   if admitted and cost > 0 then
     level = level + cost
     charged = struct.pack('<I8I8I8I8', t, unit, level, parts)

@@ -2,17 +2,17 @@
 --
 -- Check: kind, cost, limit, window.
 -- State: in the reply: last, sum, blocker. The latest entry is that of the instant `last`, `sum` is
---        what counts, and a refused call fits when the entry of `blocker` (signed) is gone.
+--        what counts, and a refused call fits when the entry of `blocker` (signed) has expired.
 -- Value: a list of entries, oldest first: at (7 bytes), before (3), cost (3), and ahead (7) unless
 --        that is 0.
 --
 -- `before` is the running total of the costs in front of an entry. It wraps at 2^24; a log never
--- holds more than 10^6. All entries are as many microseconds ahead of the clock as the newest says:
--- so they can be moved at once when a clock is lost.
+-- holds more than 10^6. All entries are as many microseconds ahead of the clock as the newest says,
+-- so that all of them can be moved at once when a clock was reset.
 --
 -- Needs `now` (time). Returns what `commit` takes.
 
--- When entry `i`, counted from 0, was made, and the total in front of it; nil behind the last one.
+-- When entry `i`, counted from 0, was made, and the total in front of it; nil after the last one.
 local function read_entry(key, i)
   local entry = redis.call('LINDEX', key, i)
   if not entry then
@@ -23,8 +23,8 @@ local function read_entry(key, i)
   return struct.unpack('<I7I3', entry)
 end
 
--- The first entry behind entry `low` that passes, given that all behind it pass too: its number,
--- and what it says. Gallops: what is looked for is mostly near.
+-- The first entry after entry `low` that passes, given that all after it pass too: its number, and
+-- what it says. A galloping search: the entry is mostly near.
 local function find_entry(key, low, passes)
   local high, reach, at, before = 2^24, 1, 0, 0
   while high - low > 1 do
@@ -45,8 +45,8 @@ local function find_entry(key, low, passes)
   return high, at, before
 end
 
--- What `commit` calls. A charged call adds an entry and drops so many of the oldest, or what is
--- there, if that is false; else the newest entry is replaced.
+-- What `commit` calls. A charged call adds an entry and drops the `dropped` oldest ones, or all
+-- that is there if that is false; else the newest entry is replaced.
 local function write_sliding_log(key, charge, expiry, entry, dropped, newest)
   if charge then
     if not dropped then

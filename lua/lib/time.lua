@@ -2,8 +2,8 @@
 --
 -- ARGV[1]  whole microseconds since the epoch, or '' for the server's clock.
 --
--- Gives `now`, that instant, and `spare`, the milliseconds by which every expiry is longer than the
--- state needs: expiries run on the server's clock, and a caller's clock may differ from it.
+-- Defines `now`, that instant, and `spare`, the milliseconds by which every expiry is longer than
+-- the state needs: expiries run on the server's clock, and a caller's clock may differ from it.
 
 local now, spare = ARGV[1], 60000
 if now == '' then

@@ -4,17 +4,13 @@
 --        `gain` parts, an empty bucket is full after `full` microseconds (rounded down).
 -- State: last, unit, tokens, parts. Whole tokens and the parts of one more at the instant `last`.
 --
--- Needs `now` (time), `muldiv`. Returns what `commit` takes.
+-- Needs `now` (time), `muldiv`, `read_bucket` (bucket). Returns what `commit` takes.
 
 local function judge_token_bucket(key, check)
   local cost, capacity, gain, unit, full = struct.unpack('<I8I8I8I8I8', check, 2)
   local t, tokens, parts, moved = now, capacity, 0, false
-  local state = redis.pcall('GET', key)
-  local last, written, stored, rest = 2^53, 0, 0, 0
-  if state and #state == 32 then
-    last, written, stored, rest = struct.unpack('<I8I8I8I8', state)
-  end
-  if last < 2^53 and stored < 2^53 and rest < written and written <= 2^52 then
+  local state, last, written, stored, rest = read_bucket(key)
+  if last then
     if written ~= unit then
       -- Another rate: the parts are rounded down, in the limiter's favour.
       rest = muldiv(rest, unit, written)
@@ -35,8 +31,6 @@ local function judge_token_bucket(key, check)
     if tokens >= capacity then
       tokens, parts = capacity, 0
     end
-  else
-    state = ''
   end
 
   local admitted, charged, life = cost <= tokens, false, 0

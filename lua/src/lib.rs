@@ -13,8 +13,8 @@ pub struct Script {
     pub source: &'static str,
 }
 
-/// The script of a file, behind the pieces of `lib` that it needs. A digest is written down and not
-/// computed, which would take the compiler seconds; a test knows the right one.
+/// The script of a file, after the pieces of `lib` that it needs. A digest is written down, since computing it
+/// would take the compiler seconds; a test prints the right one.
 macro_rules! script {
     ($name:literal, $sha1:literal, needs $($piece:literal)*) => {{
         const SOURCE: &str = concat!(
@@ -29,52 +29,51 @@ macro_rules! script {
 
 /// Decides one call on a token bucket.
 pub static TOKEN_BUCKET: Script = script!(
-    "token_bucket", "4ac176274999a50fb5d8561aab0e99ae4ea8ed8f",
-    needs "time" "muldiv" "commit" "token_bucket"
+    "token_bucket", "440ae20de1d6447a43a3d4434c90d69b5f910fac",
+    needs "time" "muldiv" "commit" "bucket" "token_bucket"
 );
 
 /// Decides one call on a leaky bucket.
 pub static LEAKY_BUCKET: Script = script!(
-    "leaky_bucket", "52d89422802d1362376b5a9994dac3702333cb51",
-    needs "time" "muldiv" "commit" "leaky_bucket"
+    "leaky_bucket", "7fd0dc0a267170df62e5fcad4ce350c1dfbaca3c",
+    needs "time" "muldiv" "commit" "bucket" "leaky_bucket"
 );
 
 /// Decides one call on a fixed window.
 pub static FIXED_WINDOW: Script = script!(
-    "fixed_window", "652ef10eb173ce2a04725503f788b809a8292f3b",
+    "fixed_window", "f9cecb71b1193fcd7825bd65e376f6ca2504823c",
     needs "time" "commit" "fixed_window"
 );
 
 /// Decides one call on a sliding log.
 pub static SLIDING_LOG: Script = script!(
-    "sliding_log", "2836afc9f5a074edb06b181d5e938f2c7ec4fd36",
+    "sliding_log", "b36de07f2e34a1133e241cd7965096fc797ae376",
     needs "time" "commit" "sliding_log"
 );
 
 /// Decides one call on a sliding counter.
 pub static SLIDING_COUNTER: Script = script!(
-    "sliding_counter", "ffe6a957665db8f85e138c98984bd1058640d326",
+    "sliding_counter", "4aa9e6a5a0d82275a833eed596452270a436b1db",
     needs "time" "muldiv" "commit" "sliding_counter"
 );
 
 /// Decides a list of calls of any algorithms, all or nothing.
 pub static ACQUIRE_ALL: Script = script!(
-    "acquire_all", "5ea0dd9254be420b9e78a9c2aab855539973224d",
-    needs "time" "muldiv" "commit"
+    "acquire_all", "b917b234febb5b89f4b8d6dab97a2ccc9e43e7cb",
+    needs "time" "muldiv" "commit" "bucket"
         "token_bucket" "leaky_bucket" "fixed_window" "sliding_log" "sliding_counter"
 );
 
-/// Gives back what one call was charged.
-pub static GIVE_BACK: Script = script!(
-    "give_back", "b9a52b86022f1650e485aed72ddf07f0b09453b8",
-    needs "time" "muldiv" "expiry"
-        "give_back_buckets" "give_back_fixed_window" "give_back_sliding_log"
-        "give_back_sliding_counter"
+/// Refunds what one call was charged.
+pub static REFUND: Script = script!(
+    "refund", "30724f69a8adc6cae9747510f9541f3fa1af2f13",
+    needs "time" "muldiv" "expiry" "bucket"
+        "refund_buckets" "refund_fixed_window" "refund_sliding_log" "refund_sliding_counter"
 );
 
-/// Tells which commands of the other scripts the user may not run.
+/// Names the commands of the other scripts that the user must not run.
 pub static PERMISSIONS: Script =
-    script!("permissions", "82607bc236dbd6d80af9b57e5779ecc408563728", needs);
+    script!("permissions", "c9f77c60efcafa9a7f1830658cb50f751e405f7e", needs);
 
 /// Every script.
 pub static ALL: [&Script; 8] = [
@@ -84,7 +83,7 @@ pub static ALL: [&Script; 8] = [
     &SLIDING_LOG,
     &SLIDING_COUNTER,
     &ACQUIRE_ALL,
-    &GIVE_BACK,
+    &REFUND,
     &PERMISSIONS,
 ];
 

@@ -116,13 +116,14 @@ fn a_replica() {
         let of = format!("127.0.0.1 {}", primary.port());
         let replica = Server::builder(flavor).option("replicaof", &of).start();
         let port = replica.port();
-        let expected =
-            format!("the store cannot be used: 127.0.0.1:{port} is a replica, which cannot count");
+        let expected = format!(
+            "the store cannot be used: 127.0.0.1:{port} is a replica, and a primary is needed"
+        );
         says(on(replica.url()), &expected);
     }
 }
 
-/// Users may lack the command, both ways to bring the scripts, the keys, or what a script does.
+/// Users may lack the command, both ways to upload the scripts, the keys, or what a script does.
 #[test]
 fn a_user_without_permission() {
     let prefix = "the store refuses permission or authentication:";

@@ -221,7 +221,7 @@ fn errors_name_the_command() {
         b"EVALSHA" => Reply::bulk([1]),
         _ => Reply::Usual,
     });
-    says(slow.url(), "SCRIPT LOAD (to bring the scripts): timed out");
+    says(slow.url(), "SCRIPT LOAD (to upload the scripts): timed out");
 
     // As Redis 6.2 says, to a user who may not ask for INFO.
     let old = Stub::start(|words| match words[0].as_slice() {

@@ -146,7 +146,7 @@ fn a_primary_that_is_demoted() {
         server.command::<()>(&["REPLICAOF", "127.0.0.1", &other.port().to_string()]);
         let address = format!("127.0.0.1:{}", server.port());
         let expected =
-            format!("the store cannot be used: {address} is a replica, which cannot count");
+            format!("the store cannot be used: {address} is a replica, and a primary is needed");
         let says_so = |told| match told {
             Told::Failed(error) => error.to_string() == expected,
             other => panic!("{other:?}"),

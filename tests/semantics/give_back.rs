@@ -1,4 +1,4 @@
-//! What the script `give_back` leaves behind: as if the call had not been charged, or less.
+//! What the script `refund` leaves behind: as if the call had not been charged, or less.
 
 mod budget;
 mod model;

@@ -142,7 +142,7 @@ pub trait Arithmetic {
     /// had not been charged. A call that is still in line is refunded in full: its turn is one that
     /// nobody takes; one whose turn has come by `now` is not, since its charge has leaked. Turns that were promised to others stay as they are.
     ///
-    /// To be called once, and only for what was charged. The script `give_back` does the same.
+    /// To be called once, and only for what was charged. The script `refund` does the same.
     fn refund(&self, state: &mut Self::State, now: Timestamp, charge: Charge) -> Refund;
 }
 

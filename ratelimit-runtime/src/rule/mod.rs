@@ -17,6 +17,8 @@ use once_cell::sync::OnceCell;
 use crate::algo::{Plan, Resolution};
 use crate::error::{ConfigError, InvalidCall, InvalidNumber};
 use crate::identity::Seed;
+#[cfg(feature = "redis")]
+use crate::key::LimitKey;
 use crate::spacing::OnceAMinute;
 use crate::telemetry::{Named, Names, Series};
 #[cfg(feature = "tower")]
@@ -106,6 +108,9 @@ pub struct Rule {
     logged: Marks,
     /// Under which name it is counted and logged.
     named: OnceCell<Arc<Named>>,
+    /// The name as it stands in Redis keys; made at first use.
+    #[cfg(feature = "redis")]
+    escaped_name: OnceCell<Arc<str>>,
     /// What header fields tell of it on every call; made at the first of them.
     #[cfg(feature = "tower")]
     item: OnceCell<Arc<FieldItem>>,
@@ -171,6 +176,8 @@ impl Rule {
             registered: OnceCell::new(),
             logged: Marks::new(),
             named: OnceCell::new(),
+            #[cfg(feature = "redis")]
+            escaped_name: OnceCell::new(),
             #[cfg(feature = "tower")]
             item: OnceCell::new(),
         }
@@ -243,6 +250,12 @@ impl Rule {
     /// The rule's name.
     pub fn name(&self) -> &str {
         self.shared_name()
+    }
+
+    /// The rule's name, written like a key of one value.
+    #[cfg(feature = "redis")]
+    pub(crate) fn escaped_name(&self) -> &str {
+        self.escaped_name.get_or_init(|| LimitKey::from(self.name()).as_str().into())
     }
 
     pub(crate) fn shared_name(&self) -> &RuleName {

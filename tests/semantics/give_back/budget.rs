@@ -77,7 +77,7 @@ impl Budget<'_> {
     pub(super) fn leave(&self, now: Timestamp, at: Timestamp, cost: u64, until: Timestamp) -> bool {
         let arguments: [&[u8]; 3] =
             [&pack(&self.plan, cost), &at.to_le_bytes(), &until.to_le_bytes()];
-        let given = self.run::<u8>(&ratelimit_lua::GIVE_BACK, now, &arguments) == 1;
+        let given = self.run::<u8>(&ratelimit_lua::REFUND, now, &arguments) == 1;
         self.assert_expiry();
         given
     }
@@ -90,7 +90,7 @@ impl Budget<'_> {
     /// The same, on a key on which something else may be.
     pub(super) fn give_back_anyhow(&self, now: Timestamp, at: Timestamp, cost: u64) -> bool {
         let arguments: [&[u8]; 2] = [&pack(&self.plan, cost), &at.to_le_bytes()];
-        self.run::<u8>(&ratelimit_lua::GIVE_BACK, now, &arguments) == 1
+        self.run::<u8>(&ratelimit_lua::REFUND, now, &arguments) == 1
     }
 
     fn run<T: FromRedisValue>(&self, script: &Script, now: Timestamp, arguments: &[&[u8]]) -> T {

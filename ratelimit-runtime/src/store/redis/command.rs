@@ -95,7 +95,7 @@ pub(super) fn refund(
     charged_at: Timestamp,
     queued_until: Option<Timestamp>,
 ) -> Request {
-    let script = &ratelimit_lua::GIVE_BACK;
+    let script = &ratelimit_lua::REFUND;
     let mut command = evalsha(script, 1);
     command.arg(check.key.as_str());
     add_time(&mut command, now_us);
@@ -256,7 +256,7 @@ mod tests {
         let [check]: [Prepared<'_>; 1] = prepared(&checks).into_inner().unwrap();
         for (until, more) in [(None, &[][..]), (Some(9), &["\t\0\0\0\0\0\0\0".to_owned()])] {
             let request = refund(&check, Some(7), 5, until);
-            assert_eq!(name_of(&request), "give_back");
+            assert_eq!(name_of(&request), "refund");
             let words = words_of(&request);
             assert_eq!(words[2..5], ["1", "rate:limit:sms:tb1:a", "7"]);
             assert_eq!(words[5], words_of(&decide(&prepared(&checks), None))[5]);

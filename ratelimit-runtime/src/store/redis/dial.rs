@@ -44,7 +44,7 @@ pub(super) struct Dial {
     pub(super) provider: Option<Provider>,
     /// Has the login at Sentinels.
     pub(super) sentinel_provider: Option<Provider>,
-    /// Whether keys lie in slots behind the one address of a URL.
+    /// Whether keys lie in slots, although the URL names one address.
     pub(super) sharded: Sharded,
 }
 

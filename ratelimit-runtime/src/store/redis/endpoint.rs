@@ -101,7 +101,7 @@ impl Endpoint {
         failure::name(self.address())
     }
 
-    /// What the next attempt is made with, or why there must be none yet. RedisCredentials may take this long to
+    /// What the next attempt is made with, or why there must be none yet. Credentials may take this long to
     /// be found.
     pub(super) async fn next_attempt(
         &self,

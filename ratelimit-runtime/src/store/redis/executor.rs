@@ -103,7 +103,7 @@ struct Attempt<'a> {
     request: &'a Request,
     /// Where it is sent next.
     node: Arc<Node>,
-    /// Whether that node has to be told that it is about a key that is just moving there.
+    /// Whether the key is just moving to that node, which then has to be asked with `ASKING`.
     asking: bool,
     /// How often it was redirected.
     redirects: u32,

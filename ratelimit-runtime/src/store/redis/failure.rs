@@ -50,7 +50,7 @@ pub(super) struct SetupStep(&'static str, &'static str);
 impl SetupStep {
     pub(super) const INFO: Self = Self("INFO", "which server it is");
     pub(super) const PROBE: Self = Self("EVALSHA", "whether it decides");
-    pub(super) const UPLOAD: Self = Self("SCRIPT LOAD", "to bring the scripts");
+    pub(super) const UPLOAD: Self = Self("SCRIPT LOAD", "to upload the scripts");
     pub(super) const SLOTS: Self = Self("CLUSTER SLOTS", "which node has which keys");
     pub(super) const PRIMARY: Self =
         Self("SENTINEL GET-MASTER-ADDR-BY-NAME", "which server is the primary");
@@ -105,7 +105,7 @@ pub(super) fn was_cross_slot(error: &StoreError) -> bool {
     matches!(error, StoreError::Server { reason } if reason.ends_with(CROSS_SLOT))
 }
 
-const CROSS_SLOT: &str = "CROSSSLOT: it takes keys of one slot only in a call";
+const CROSS_SLOT: &str = "CROSSSLOT: the keys of a call must lie in one slot";
 
 /// Whether the key has moved to another node, or is just moving.
 pub(super) fn is_moving(error: &RedisError) -> bool {

@@ -33,7 +33,7 @@ impl<'i> Info<'i> {
             return Err(Unfit::TooOld(StoreError::Server { reason }));
         }
         if self.field("role") == Some("slave") {
-            let reason = format!("{address} is a replica, which cannot count");
+            let reason = format!("{address} is a replica, and a primary is needed");
             return Err(Unfit::Replica(StoreError::Server { reason }));
         }
         Ok(())

@@ -77,12 +77,12 @@ impl KeyNaming<'_> {
             // Braces make it a hash tag. No other part has any.
             key.extend([":{", &group_part(group.as_str()), "}"]);
         }
-        let name = LimitKey::from(rule.name());
+        let name = rule.escaped_name();
         let tag = wire::tag(rule.written());
         if service.is_empty() {
-            key.extend([":", name.as_str(), ":", tag]);
+            key.extend([":", name, ":", tag]);
         } else {
-            key.extend([":", service, ":", &rule_part(name.as_str()), ":", tag, SERVICE_MARK]);
+            key.extend([":", service, ":", &rule_part(name), ":", tag, SERVICE_MARK]);
         }
         key.extend([":", check.key().as_str()]);
         key

@@ -1,4 +1,4 @@
-//! Whether keys lie in slots behind the one address of a URL.
+//! Whether keys lie in slots, although the URL names one address.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -27,7 +27,7 @@ impl Sharded {
     }
 
     pub(super) fn not_found(&self) {
-        // Only if it is not known: one that was found stays found.
+        // A yes stands.
         let _ = self.0.compare_exchange(UNKNOWN, NO, Ordering::Relaxed, Ordering::Relaxed);
     }
 }

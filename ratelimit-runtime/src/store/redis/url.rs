@@ -137,8 +137,8 @@ impl<'u> Parts<'u> {
         })?;
         let others: Vec<&str> =
             self.query.split('&').filter(|pair| !pair.starts_with("sentinel_")).collect();
-        let nobody = Host { name: "primary", port: None, number: 1, of: 1 };
-        let server = self.info(self.login, &nobody, database, &others.join("&"))?;
+        let placeholder = Host { name: "primary", port: None, number: 1, of: 1 };
+        let server = self.info(self.login, &placeholder, database, &others.join("&"))?;
         let (primary, login) = (primary.to_owned(), server.redis_settings().clone());
         Ok(Topology::Sentinel { sentinels, primary, login, tls: self.tls })
     }

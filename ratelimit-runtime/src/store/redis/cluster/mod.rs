@@ -214,7 +214,8 @@ impl Nodes {
         };
         let reply = reply.and_then(Value::extract_error).map_err(|error| {
             if failure::has_no_cluster(&error) {
-                let reason = format!("{address} is alone and no cluster, reached by redis://");
+                let reason =
+                    format!("{address} is not a node of a cluster: it is reached by redis://");
                 return seed.block(StoreError::Server { reason });
             }
             match seed.failed(&error, Some(SetupStep::SLOTS)) {

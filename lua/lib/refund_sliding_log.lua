@@ -1,14 +1,14 @@
--- Takes the entry of a charge out of a sliding log.
+-- Refunds a charge of a sliding log: takes its entry out.
 --
 -- Check and value are those of lib/sliding_log.lua; `at` is the instant of the charge. Returns 1,
 -- or 0 if the charge stands.
 --
--- The entries behind it say how much is in front of them, and are written again: at most 100. If
+-- The entries after it say how much is in front of them, and are written again: at most 100. If
 -- there are more, the charge stands. Of entries of one instant and one cost any will do.
 --
 -- Needs `now` (time), `expiry`.
 
-local function give_back_sliding_log(key, check, at)
+local function refund_sliding_log(key, check, at)
   local cost, _, window = struct.unpack('<I8I8I8', check, 2)
   local entries = redis.pcall('LRANGE', key, '-101', '-1')
   local len = #entries
@@ -29,7 +29,7 @@ local function give_back_sliding_log(key, check, at)
     end
     local made, before, own = struct.unpack('<I7I3I3', entry)
     if made < at + ahead then
-      -- It is gone, or was moved with a clock.
+      -- It has expired, or was moved when a clock was reset.
       return 0
     elseif made == at + ahead and own == cost then
       break

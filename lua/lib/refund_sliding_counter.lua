@@ -1,14 +1,15 @@
--- Takes a charge off the sub-window of a sliding counter in which it was made.
+-- Refunds a charge of a sliding counter, in the sub-window in which it was made.
 --
 -- Check and state are those of lib/sliding_counter.lua; `at` is the instant of the charge. Returns
 -- 1, or 0 if the charge stands.
 --
--- A counter is as good as new when its newest sub-window is old enough, and that is one in which
--- something was charged: so those which nothing is left in are dropped, with the instant `last`.
+-- A counter is back in its initial state when its newest sub-window is old enough, and that is one
+-- in which something was charged. So the newest sub-windows are dropped if nothing is left in them,
+-- and `last` moves back with them.
 --
 -- Needs `now` (time), `muldiv`, `expiry`.
 
-local function give_back_sliding_counter(key, check, at)
+local function refund_sliding_counter(key, check, at)
   local cost, _, window, n = struct.unpack('<I8I8I8I8', check, 2)
   local state = redis.pcall('GET', key)
   if not state or #state ~= 40 + 8 * n then

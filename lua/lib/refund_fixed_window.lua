@@ -1,15 +1,15 @@
--- Gives a charge back to the fixed window in which it was made, if that is the latest one.
+-- Refunds a charge of a fixed window, if that is still open.
 --
 -- Check and state are those of lib/fixed_window.lua; `at` is the instant of the charge. Returns 1,
 -- or 0 if the charge stands.
 --
--- A window opens with its first charge. If all charges of one were given back, none has opened it:
--- it is closed, and the next charge opens another. While others are in it, it stays as it is, even
--- if the charge that opened it is given back: when the next of them was made is not known.
+-- A window opens with its first charge. If all of its charges are refunded, none has opened it: it
+-- is closed, and the next charge opens another. While it has others, it stays as it is, even if the
+-- charge that opened it is refunded: when the next of them was made is not known.
 --
 -- Needs `now` (time), `expiry`.
 
-local function give_back_fixed_window(key, check, at)
+local function refund_fixed_window(key, check, at)
   local cost, _, window = struct.unpack('<I8I8I8', check, 2)
   local state = redis.pcall('GET', key)
   if not state or #state ~= 24 then
