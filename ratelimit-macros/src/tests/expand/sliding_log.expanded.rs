@@ -8,7 +8,8 @@ fn write(line: &str) -> Option<()> {
             },
         );
         let mut call = ::ratelimit_kit::__private::Call::new();
-        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::LimitKey::whole_rule()).cost(3u64);
+        call.check(&__RATE_LIMIT_RULE, ::ratelimit_kit::LimitKey::whole_rule())
+            .cost(3u64);
         call.run_blocking()
     } {
         return ::ratelimit_kit::__private::reject(limited);
