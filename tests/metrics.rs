@@ -22,7 +22,7 @@ use ratelimit_kit::{
     Algorithm, Check, Limiter, Mode, OnError, Rate, RateLimitError, RateLimitLayer, RequestContext,
     Rule, rate_limit,
 };
-use test_support::{Flavor, Link, Node, Reply, Server, Stub};
+use test_support::{Flavor, Link, Log, Node, Reply, Server, Stub};
 use tower::ServiceExt as _;
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -320,6 +320,76 @@ fn labels_are_rules_and_short_lists(numbers: &mut Numbers, rules: &[&str]) {
         assert!(is_word(&label) && values.len() <= 16, "{label}: {values:?}");
         assert!(values.iter().all(|value| is_word(value)), "{label}: {values:?}");
     }
+}
+
+/// Whatever happens to a call, its key is in no line of the log, down to the last level, and in no label.
+#[test]
+fn no_key_is_ever_in_a_log_or_a_metric_label() {
+    const TEST: &str = "no_key_is_ever_in_a_log_or_a_metric_label";
+    let Some(mut link) = Link::attach() else {
+        assert_eq!(Node::start(TEST).recv(), "as it should be");
+        return;
+    };
+    let log = Log::start();
+    let mut numbers = Numbers::install();
+    let rules = [OnError::Local, OnError::Open, OnError::Closed]
+        .map(|policy| rule("secretive", 2).with_on_error(policy));
+    let shadow = rule("secretive-shadow", 1).with_mode(Mode::Shadow);
+    let use_all = |limiter: &Limiter| {
+        for key in ["s3cret", "s3cret:13800000000", "s3cret-\u{1b}[31m\n"] {
+            for rule in rules.iter().chain([&shadow]) {
+                let check = Check::new(rule, key);
+                for _ in 0..4 {
+                    let _ = limiter.check_blocking(&check);
+                }
+                let _ = limiter.check_blocking(&Check::new(rule, key).with_cost(1_000));
+                let _ = limiter.check_all_blocking(&[check.clone(), Check::new(&shadow, key)]);
+                let _ = pollster::block_on(limiter.peek(&check));
+                let _ = pollster::block_on(limiter.reset(&check));
+                let _ = limiter.check_blocking(&check);
+            }
+        }
+    };
+
+    // In process, with room for all and without.
+    use_all(&Limiter::builder().build().unwrap());
+    use_all(&Limiter::builder().max_keys(2).build().unwrap());
+    // On Redis, whose state somebody else has written over, and which goes away.
+    let mut server = Server::start(Flavor::Installed);
+    let limiter = Limiter::builder().redis(server.url()).build().unwrap();
+    limiter.ready_blocking().unwrap();
+    use_all(&limiter);
+    let keys: Vec<String> = server.command(&["KEYS", "*s3cret*"]);
+    assert!(!keys.is_empty());
+    for key in &keys {
+        let _: () = server.command(&["SET", key, "no state of ours"]);
+    }
+    use_all(&limiter);
+    let _: () = server.command(&["SCRIPT", "FLUSH"]);
+    use_all(&limiter);
+    server.kill();
+    use_all(&limiter);
+    // On a server that answers nonsense.
+    let stub = Stub::start(|words| match words[0].as_slice() {
+        b"EVALSHA" | b"EVAL" => Reply::bulk("nonsense"),
+        _ => Reply::Usual,
+    });
+    let limiter = Limiter::builder().redis(stub.url()).build().unwrap();
+    let _ = limiter.ready_blocking();
+    use_all(&limiter);
+    drop(limiter);
+
+    let text = log.text();
+    // The log and the labels are about these calls, and name the rule.
+    assert!(text.contains("secretive"), "{text}");
+    assert!(numbers.sum("ratelimit_checks_total", "rule=secretive") > 100.0);
+    for secret in ["s3cret", "13800000000", "[31m"] {
+        let lines: Vec<&str> = text.lines().filter(|line| line.contains(secret)).collect();
+        assert!(lines.is_empty(), "{lines:#?}");
+        let labels: Vec<_> = numbers.look().keys().filter(|key| key.contains(secret)).collect();
+        assert!(labels.is_empty(), "{labels:?}");
+    }
+    link.send("as it should be");
 }
 
 /// Half as long as the spec has it. The deadline is one that no machine misses: who leaves does so on his

@@ -26,6 +26,7 @@ mod concurrency;
 mod denials;
 mod direct;
 mod events;
+mod eviction;
 mod figures;
 mod front_page;
 mod give_back;

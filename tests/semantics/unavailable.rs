@@ -116,9 +116,9 @@ fn a_server_that_never_answers_costs_the_deadline() {
     }
 }
 
-/// A rule that only watches never keeps a call from running, whatever it says about errors.
+/// A rule in shadow mode never keeps a call from running, whatever it says about errors.
 #[test]
-fn a_closed_rule_that_only_watches_refuses_nothing() {
+fn shadow_never_rejects_not_even_closed_without_a_store() {
     let closed = || three().with_on_error(OnError::Closed);
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let limiter = Limiter::builder().redis(format!("redis://127.0.0.1:{port}")).build().unwrap();

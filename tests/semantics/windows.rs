@@ -8,6 +8,7 @@ use ratelimit_kit::{Check, Rule};
 use test_support::unique;
 
 use test_stage::algorithms::{fixed_window, ms, rule, secs, sliding_counter, sliding_log};
+use test_stage::machine;
 use test_stage::real_time::{Watch, on_schedule};
 use test_stage::stage::{Stage, block_on, on_redis, told};
 
@@ -76,6 +77,7 @@ fn b029_many_calls_in_one_clock_tick() {
 /// The same for calls from four nodes within a moment of real time.
 #[test]
 fn b029_many_calls_from_four_nodes_at_once() {
+    let _loud = machine::loud();
     let prefix = unique("it");
     let nodes = [(); 4].map(|()| on_redis().prefix(&prefix).build().unwrap());
     for node in &nodes {
