@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::{Result, workspace};
@@ -30,6 +30,13 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
     let complaint = String::from_utf8_lossy(&stderr);
     let last = complaint.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output");
     Err(format!("`{}` failed ({status}): {last}", shown(command)))
+}
+
+/// A program that others go before, which gets little more than what processor time they leave.
+pub(crate) fn nice(program: &Path) -> Command {
+    let mut command = Command::new("nice");
+    command.args(["-n", "19"]).arg(program).current_dir(workspace::root());
+    command
 }
 
 /// Whether a program of this name can be started.

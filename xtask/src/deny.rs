@@ -9,26 +9,32 @@ use crate::{Result, workspace};
 /// The version that is installed when there is none.
 const VERSION: &str = "0.20.2";
 
-/// Checks the dependencies; installs the tool first when it is missing. Security advisories are
-/// left out: the gate must answer the same today and in a year.
+/// Checks the dependencies. Security advisories are left out: the gate must answer the same today and
+/// in a year.
 pub(crate) fn run() -> Result {
-    let own = tools().join("bin/cargo-deny");
-    let tool = match find("cargo-deny") {
-        Some(installed) => installed,
-        None if own.exists() => own,
-        None => {
-            install()?;
-            own
-        }
+    let Some(tool) = tool() else {
+        return Err("cargo-deny is missing: `cargo xtask setup` builds it".to_owned());
     };
     let mut command = Command::new(tool);
     command.args(["--all-features", "check", "bans", "licenses", "sources"]);
     must(command.current_dir(workspace::root()))
 }
 
+/// The tool of this machine, or our own.
+fn tool() -> Option<PathBuf> {
+    let own = || Some(tools().join("bin/cargo-deny")).filter(|own| own.exists());
+    find("cargo-deny").or_else(own)
+}
+
+/// What would be built.
+pub(crate) fn plan() -> Option<String> {
+    let build = || format!("build cargo-deny {VERSION} in {}", tools().display());
+    tool().is_none().then(build)
+}
+
 /// Builds the tool among our own build products, for us alone: unoptimized, which takes a third of
 /// the time and is as fast for the little that it has to do.
-fn install() -> Result {
+pub(crate) fn install() -> Result {
     println!("building cargo-deny {VERSION} (once)");
     let mut command = cargo(&["install", "cargo-deny", "--locked", "--no-default-features"]);
     command

@@ -23,17 +23,20 @@ const PACKAGES: &[Package] = &[
     Package { name: "g++", present: || exists("c++") },
 ];
 
+/// What would be installed.
+pub(crate) fn plan() -> Option<String> {
+    let missing = names();
+    (!missing.is_empty()).then(|| format!("install {} with apt-get", missing.join(" ")))
+}
+
+/// The packages that are missing.
+fn names() -> Vec<&'static str> {
+    PACKAGES.iter().filter(|package| !(package.present)()).map(|package| package.name).collect()
+}
+
 /// Installs the packages that are missing.
 pub(crate) fn missing() -> Result {
-    let missing: Vec<&str> = PACKAGES
-        .iter()
-        .filter(|package| !(package.present)())
-        .map(|package| package.name)
-        .collect();
-    if missing.is_empty() {
-        println!("nothing is missing");
-        return Ok(());
-    }
+    let missing = names();
     let names = missing.join(" ");
     if !exists("apt-get") {
         return Err(format!("the tests need {names}, and there is no apt-get here to install it"));

@@ -9,7 +9,9 @@ use crate::{Result, workspace};
 /// Lints what people edit and what servers run: a piece alone can be clean and clash with another.
 pub(crate) fn lint() -> Result {
     if !exists("luacheck") {
-        return Err("luacheck is missing: `cargo xtask test` or `apt-get install lua-check`".into());
+        return Err(
+            "luacheck is missing: `cargo xtask setup` or `apt-get install lua-check`".into()
+        );
     }
     let composed = workspace::target().join("lua");
     // Scripts that are no more are not to be linted.

@@ -19,6 +19,7 @@ mod lua;
 mod packages;
 mod roundtrips;
 mod servers;
+mod setup;
 mod soak;
 mod steps;
 mod vectors;
@@ -37,8 +38,9 @@ pub(crate) type Result<T = ()> = std::result::Result<T, String>;
 const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
-  test              install what the tests need, then run every check there is
-  ci                the same, in the way the gate runs it (.ci/run)
+  setup             bring what the tests need to this machine, and say so first
+  test [STEP]...    run every check there is, or those that are named
+  ci                both, in the way the gate runs it (.ci/run)
   servers [DIR]     unpack Redis 8.0 and Valkey 8.1 into DIR (default: .servers)
   vectors [DIR] [--store arithmetic|embedded|redis://...]
                     run a folder of vector files (default: tests/vectors)
@@ -59,7 +61,8 @@ Usage: cargo xtask COMMAND
 
 enum Chore {
     Help,
-    Test,
+    Setup,
+    Test { steps: Vec<String> },
     Ci,
     Servers { dir: Option<OsString> },
     Vectors { args: Vec<OsString> },
@@ -80,7 +83,8 @@ fn main() -> ExitCode {
             print!("{HELP}");
             Ok(())
         }
-        Chore::Test => gate::run(),
+        Chore::Setup => setup::run(),
+        Chore::Test { steps } => gate::run(&steps),
         Chore::Ci => ci::run(),
         Chore::Servers { dir } => servers::run(dir),
         Chore::Vectors { args } => vectors::run(args),
@@ -112,7 +116,8 @@ fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
     };
     let chore = match name.to_string_lossy().as_ref() {
         "help" => Chore::Help,
-        "test" => Chore::Test,
+        "setup" => Chore::Setup,
+        "test" => Chore::Test { steps: steps(&mut parser)? },
         "ci" => Chore::Ci,
         "servers" => Chore::Servers { dir: dir(&mut parser)? },
         // The runner of the vectors reads its own arguments.
@@ -139,6 +144,14 @@ fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
 /// All that is left.
 fn rest(parser: &mut lexopt::Parser) -> Result<Vec<OsString>> {
     Ok(parser.raw_args().map_err(|e| usage(&e))?.collect())
+}
+
+/// The names of steps.
+fn steps(parser: &mut lexopt::Parser) -> Result<Vec<String>> {
+    let names = rest(parser)?.into_iter().map(OsString::into_string);
+    names
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|name| format!("{} is no step", name.display()))
 }
 
 fn fuzz_args(parser: &mut lexopt::Parser) -> Result<Chore> {

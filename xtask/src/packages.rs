@@ -1,5 +1,6 @@
 //! What is published must package, and build from its package alone.
 
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -12,12 +13,14 @@ pub(crate) const PUBLISHED: &[&str] =
 
 /// Packages all of them and builds each from its package, in which path dependencies are gone.
 pub(crate) fn check() -> Result {
-    forget_earlier();
-    // Of its own and new, for the same reason.
-    let target = workspace::root().join("target/packages");
+    // Of its own and new, and so is what cargo unpacks: it takes a package of the same version for the
+    // same package, and would look at those of before.
+    let target = workspace::target().join("packages");
     let _ = fs::remove_dir_all(&target);
+    let home = target.join("home");
+    make_home(&home)?;
     let mut command = cargo(&["package", "--target-dir"]);
-    command.arg(&target);
+    command.arg(&target).env("CARGO_HOME", &home);
     if !workspace::in_ci() {
         // On a desk the tree has changes; in the gate a file that is not committed is an error.
         command.arg("--allow-dirty");
@@ -28,25 +31,35 @@ pub(crate) fn check() -> Result {
     run(&mut command)
 }
 
-/// Removes what cargo has unpacked when the packages were checked before: it takes a package of the
-/// same version for the same package. The folders of such registries, which are none, begin with `-`.
-fn forget_earlier() {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(Path::new(&env::var_os("HOME")?).join(".cargo")));
-    let Some(home) = home else { return };
-    for kind in ["src", "cache"] {
-        let folders =
-            fs::read_dir(home.join("registry").join(kind)).into_iter().flatten().flatten();
-        let unpacked =
-            folders.filter(|folder| folder.file_name().as_encoded_bytes().starts_with(b"-"));
-        for entry in
-            unpacked.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
-        {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            if PUBLISHED.iter().any(|ours| name.starts_with(&format!("{ours}-"))) {
-                let _ = fs::remove_dir_all(entry.path()).or_else(|_| fs::remove_file(entry.path()));
+/// A home for cargo that shows what there is in the usual one, settings and what was downloaded, and in which
+/// it can unpack our packages.
+fn make_home(home: &Path) -> Result {
+    let usual = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let usual = usual.or_else(|| Some(Path::new(&env::var_os("HOME")?).join(".cargo")));
+    let usual = usual.ok_or_else(|| "neither CARGO_HOME nor HOME is set".to_owned())?;
+    show(&usual, home, "config.toml")?;
+    show(&usual, home, "git")?;
+    for kind in ["index", "cache", "src"] {
+        let folder = Path::new("registry").join(kind);
+        let entries = fs::read_dir(usual.join(&folder)).into_iter().flatten().flatten();
+        for name in entries.map(|entry| entry.file_name()) {
+            // Packages that are not published are unpacked in folders whose names begin with `-`.
+            if !name.as_encoded_bytes().starts_with(b"-") {
+                show(&usual, home, folder.join(name))?;
             }
         }
     }
+    Ok(())
+}
+
+/// Links a file or folder of the usual home, if it is there.
+fn show(usual: &Path, home: &Path, path: impl AsRef<Path>) -> Result {
+    let (real, shown) = (usual.join(&path), home.join(&path));
+    if !real.exists() {
+        return Ok(());
+    }
+    let folder = shown.parent().unwrap_or(home);
+    fs::create_dir_all(folder)
+        .and_then(|()| symlink(&real, &shown))
+        .map_err(|e| format!("cannot link {}: {e}", shown.display()))
 }

@@ -28,14 +28,14 @@ impl Flavor {
     pub(crate) fn program(self) -> PathBuf {
         let unpacked = match self {
             Self::Installed => return installed("redis-server"),
-            Self::Redis8 => "trixie/redis",
-            Self::Valkey8 => "trixie/valkey",
+            Self::Redis8 => "redis",
+            Self::Valkey8 => "valkey",
         };
-        let launcher = servers_dir().join(unpacked);
-        if !launcher.exists() {
-            lacking::end(&format!("the tests need {self}, which is not unpacked here"));
-        }
-        launcher
+        let dir = servers_dir();
+        let launchers = [dir.join("trixie").join(unpacked), dir.join(unpacked)];
+        launchers.into_iter().find(|launcher| launcher.exists()).unwrap_or_else(|| {
+            lacking::end(&format!("the tests need {self}, which is not in {}", dir.display()))
+        })
     }
 }
 
@@ -57,7 +57,8 @@ fn installed(program: &str) -> PathBuf {
     })
 }
 
-/// Where `cargo xtask servers` puts them, unless `RATELIMIT_TEST_SERVERS` names another directory.
+/// Where `cargo xtask setup` puts them, unless `RATELIMIT_TEST_SERVERS` names another folder: one that
+/// `cargo xtask servers` has made, or one with the programs `redis` and `valkey`.
 fn servers_dir() -> PathBuf {
     env::var_os("RATELIMIT_TEST_SERVERS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.servers"), PathBuf::from)

@@ -13,7 +13,7 @@ pub(crate) fn end(what: &str) -> ! {
     // Never let go of: tests that run beside this one lack the same, and wait here for the end.
     let _first = FIRST.lock();
     let sentence =
-        format!("\n{what}: run `cargo xtask test`, which brings what the tests need\n\n");
+        format!("\n{what}: run `cargo xtask setup`, which brings what the tests need\n\n");
     // Not `eprint!`, which the test harness would hold back.
     let _ = io::stderr().lock().write_all(sentence.as_bytes());
     process::exit(1);
