@@ -97,3 +97,28 @@ fn flush() {
     // A closed pipe is found out by the step itself.
     let _ = io::stdout().flush();
 }
+
+#[cfg(test)]
+mod tests {
+    use std::env;
+    use std::fs;
+    use std::process::{self, Command};
+
+    use super::Steps;
+
+    #[test]
+    fn a_step_in_a_process_of_its_own() {
+        let file = env::temp_dir().join(format!("xtask-step-{}.txt", process::id()));
+        let mut steps = Steps::new();
+        let mut step = |name, script| {
+            let done = steps.step_beside(name, &file, Command::new("sh").args(["-c", script]));
+            (done, fs::read_to_string(&file).unwrap_or_default())
+        };
+        assert_eq!(step("good", "echo yes; echo well >&2"), (Ok(()), "yes\nwell\n".to_owned()));
+        let (failed, said) = step("bad", "echo no; exit 3");
+        assert!(failed.is_err_and(|why| why.contains("step \"bad\" failed")));
+        assert_eq!(said, "no\n");
+        let _ = fs::remove_file(&file);
+        assert_eq!(steps.done.len(), 1);
+    }
+}
