@@ -19,8 +19,8 @@ messages! {
 
 /// Types with an address and a port.
 const TYPES: &[&str] = &["SocketAddr", "SocketAddrV4", "SocketAddrV6"];
-/// Methods that give all of it.
-const WHOLE: &[&str] = &["as_ref", "borrow", "clone", "into", "to_owned", "to_string"];
+/// Methods that give all of it, or the port alone.
+const WHOLE: &[&str] = &["as_ref", "borrow", "clone", "into", "port", "to_owned", "to_string"];
 
 /// Reports an address with its port in the key `value` of `arg`.
 pub(crate) fn check(arg: &str, value: &Expr, scope: &Scope<'_>, errors: &mut Errors) {

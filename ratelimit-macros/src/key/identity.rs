@@ -42,6 +42,12 @@ const BEFORE: &str = "by per each every";
 const BEHIND: &str = "id ids uuid extractor resolver key name no nr num number addr address hash value header limit limits \
                       limiter limiting rate ratelimit quota bucket throttle based level only wise";
 
+/// What is done to what follows: `create_user` and `verify_email` say what is limited, and not by whom.
+const ACTIONS: &str = "add approve archive ban block cancel change clear close confirm create deactivate delete disable \
+     edit enable export import invite list lock merge notify publish purge refresh register remove \
+     renew resend reset restore revoke rotate save search send subscribe sync unlock update upload \
+     validate verify";
+
 /// Something in a text that stands for who calls.
 pub(super) struct Who {
     /// In bytes of the text.
@@ -58,7 +64,24 @@ pub(super) fn of_segment(text: &str) -> Option<Who> {
 
 /// The same with what is in front of it or behind: `per_ip`, `sms_phone`, `userLimit`.
 pub(super) fn in_text(text: &str) -> Option<Who> {
+    if is_action(text) {
+        return None;
+    }
     of_segment(text).or_else(|| segments(text).find_map(|at| compound(text, &at)))
+}
+
+/// `create_user`, `verify email`: one of the actions, and what it is done to.
+fn is_action(text: &str) -> bool {
+    let words: Vec<String> = words(text, &(0..text.len()))
+        .into_iter()
+        .map(|word| text.get(word).unwrap_or_default().to_lowercase())
+        .collect();
+    let [action, what @ .., last] = words.as_slice() else { return false };
+    has(ACTIONS, action)
+        && !text.contains([':', '/', '|', ',', '=', ';', '.'])
+        && !has("id ids ip uuid", last)
+        && !what.iter().any(|word| has(BEFORE, word))
+        && !has(BEFORE, last)
 }
 
 /// What a word stands for.
@@ -218,6 +241,9 @@ mod tests {
             ("args[0]", "args[0]"),
             ("smsByPhone", "Phone"),
             ("by_sku", "sku"),
+            ("send_by_phone", "phone"),
+            ("export:email", "email"),
+            ("send_order_id", "send_order_id"),
         ] {
             let Who { at, instead } = in_text(text).unwrap();
             assert_eq!((&text[at], instead), (written, None), "{text}");
@@ -231,6 +257,10 @@ mod tests {
             "send_sms",
             "user_export",
             "token-refresh",
+            "create_user",
+            "deleteAccount",
+            "verify email",
+            "rotate-api-key",
             "v1.2",
             "per_minute",
             "ip_lookup",

@@ -30,6 +30,8 @@ use syn::spanned::Spanned;
 use crate::error::Errors;
 use crate::function::Scope;
 use crate::message::Message;
+use crate::symbol::nearest;
+use crate::words::snake_case;
 pub(crate) use free::expand as expand_free;
 use lower::Target;
 
@@ -114,6 +116,21 @@ fn meant(source: &str, scope: &Scope<'_>) -> Option<String> {
         scope.names.iter().map(|name| name.ident.unraw().to_string()).collect();
     let names = placeholder::Names { arguments: &arguments, context: &CONTEXT };
     translate::candidates(source, &names).into_iter().find(|key| is_key(key, scope))
+}
+
+/// The argument that `name` is another spelling or a slip of: `userId`, `user` of `user_id`, `phnoe`.
+fn near<'a>(name: &str, arguments: &'a [String]) -> Option<&'a str> {
+    let snake = snake_case(name);
+    let names = arguments.iter().map(String::as_str);
+    let same = names.clone().find(|known| snake_case(known) == snake);
+    let of_it = || names.clone().find(|known| is_id_of(known, &snake));
+    let slip = || nearest(&snake, names.clone()).filter(|_| snake.len() > 2);
+    same.or_else(of_it).or_else(slip)
+}
+
+/// Whether an argument `known` is the id of what `name` is: `user_id` of `user`.
+fn is_id_of(known: &str, name: &str) -> bool {
+    snake_case(known).strip_suffix("_id") == Some(name)
 }
 
 fn is_name(name: &str, scope: &Scope<'_>) -> bool {

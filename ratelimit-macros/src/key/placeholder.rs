@@ -199,7 +199,7 @@ impl Names<'_> {
     }
 }
 
-fn in_context(name: &str) -> String {
+pub(super) fn in_context(name: &str) -> String {
     match name {
         "ip" | "path" | "route" | "method" => format!("@{name}"),
         "header" => "@header['x-api-key'] ?: @ip".to_owned(),

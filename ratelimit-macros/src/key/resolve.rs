@@ -525,10 +525,7 @@ impl<'s> Resolver<'s> {
         let field =
             field.and_then(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next());
         let snake = snake_case(name);
-        let near = || {
-            let same = names.iter().find(|known| snake_case(known) == snake).map(String::as_str);
-            same.or_else(|| symbol::nearest(&snake, names.iter().map(String::as_str)))
-        };
+        let near = || super::near(name, &names);
         let message = if name == "args" {
             argument_number_missing()
         } else if let Some(index) = numbered(name) {
@@ -547,7 +544,8 @@ impl<'s> Resolver<'s> {
         } else {
             unknown_name(name, there)
         };
-        self.foreign += usize::from(near().is_none());
+        let is_slip = near().is_some_and(|near| !super::is_id_of(near, &snake));
+        self.foreign += usize::from(!is_slip);
         self.report(at, message);
         None
     }
@@ -557,9 +555,14 @@ impl<'s> Resolver<'s> {
         if self.scope.receiver.is_some() {
             return Some("self".to_owned());
         }
-        let [name] = &self.scope.names[..] else { return None };
-        let param = self.scope.params.get(name.param)?;
-        (!matches!(param.pat, syn::Pat::Ident(_))).then(|| as_written(name))
+        let is_one = self.scope.names.len() == 1;
+        let holds = |name: &&Name<'_>| {
+            let param = self.scope.params.get(name.param);
+            param.is_some_and(|param| {
+                !matches!(param.pat, syn::Pat::Ident(_)) && (is_one || is_body(param.pat, param.ty))
+            })
+        };
+        self.scope.names.iter().find(holds).map(as_written)
     }
 
     fn find(&self, name: &str) -> Option<&Ident> {
@@ -742,6 +745,16 @@ const AROUND: [&str; 22] = [
     "auth", "by", "context", "ctx", "current", "each", "every", "for", "get", "headers", "key",
     "limit", "my", "of", "per", "req", "request", "self", "smart", "the", "this", "type",
 ];
+
+/// Whether a type is the extractor of what a request sends: of all arguments, that has fields.
+fn is_body(pat: &syn::Pat, ty: &syn::Type) -> bool {
+    let (syn::Pat::TupleStruct(pat), syn::Type::Path(path)) = (pat, ty) else { return false };
+    if !matches!(pat.elems.first(), Some(syn::Pat::Ident(_))) {
+        return false;
+    }
+    let last = path.path.segments.last();
+    last.is_some_and(|last| ["Form", "Json", "Query"].iter().any(|name| last.ident == name))
+}
 
 /// Headers that grow with what a caller sends.
 const FORGED: [&str; 2] = ["x-forwarded-for", "forwarded"];

@@ -4,14 +4,12 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{BinOp, Expr, ExprBinary, ExprLit, Lit};
 
-use super::{CONTEXT, differs, foreign, rust_text};
+use super::{CONTEXT, differs, foreign, placeholder, rust_text};
 use crate::error::Errors;
 use crate::foreign::{key_language, not_rust};
 use crate::function::Scope;
 use crate::message::messages;
 use crate::quantity::{literal_int, unwrapped};
-use crate::symbol::nearest;
-use crate::words::snake_case;
 use crate::written::{Kind, key_line, line, pieces};
 
 messages! {
@@ -34,6 +32,10 @@ messages! {
     new_each_time(found) =
         "`{found}` is another value at each call, so nothing would be limited: name what callers have \
          in common, like an argument";
+    condition(written) =
+        "this is true or false, so all callers would share two budgets: a condition stands in \
+         `when = {written}`, and two budgets that are meant have names, as in \
+         `key = if {written} {{ \"yes\" }} else {{ \"no\" }}`";
     no_argument(name, instead) = "`{name}` is no argument of the function: {instead}";
 }
 
@@ -89,6 +91,10 @@ pub(super) fn parts<'e>(
             } else if let Some(found) = parts.iter().find_map(|part| new_each_time_in(part)) {
                 let written = line(&pieces(found.to_token_stream()));
                 errors.at(found, new_each_time(written));
+            } else if let ("key", [one]) = (arg, &*parts)
+                && is_condition(one)
+            {
+                errors.at(one, condition(line(&pieces(one.to_token_stream()))));
             } else {
                 return Some(parts);
             }
@@ -143,7 +149,8 @@ fn is_made_of_constants(expr: &Expr, scope: &Scope<'_>) -> bool {
             let is_holder = HOLDERS.contains(&holder.as_str());
             let is_known = ["type_name", "size_of"].contains(&last.as_str())
                 || CONSTRUCTORS.contains(&last.as_str()) && (is_holder || last != "new")
-                || is_holder && last == "default";
+                || is_holder && last == "default"
+                || [("env", "var"), ("process", "id")].contains(&(&*holder, &*last));
             is_known
                 && call.args.iter().all(|value| is_constant(value, scope))
                 && !differs::differs(function.path.to_token_stream(), scope)
@@ -193,7 +200,7 @@ fn operands<'e>(binary: &'e ExprBinary, all: &mut Vec<&'e Expr>) {
     }
 }
 
-/// An argument, `self`, or a field of one.
+/// An argument, `self`, or a field of one, perhaps as a text of its own.
 fn is_place(expr: &Expr, scope: &Scope<'_>) -> bool {
     match unwrapped(expr) {
         Expr::Path(path) => path
@@ -204,23 +211,81 @@ fn is_place(expr: &Expr, scope: &Scope<'_>) -> bool {
         Expr::Cast(inner) => is_place(&inner.expr, scope),
         Expr::Reference(inner) => is_place(&inner.expr, scope),
         Expr::Unary(inner) => is_place(&inner.expr, scope),
+        // `phone.to_owned() + &user.name`
+        Expr::MethodCall(call) => {
+            let is_same = ["as_str", "clone", "to_owned", "to_string"];
+            is_same.iter().any(|name| call.method == name) && is_place(&call.receiver, scope)
+        }
         _ => false,
     }
 }
 
-/// Functions that never give the same twice.
-const NEVER_TWICE: &[&str] = &["Instant::now", "Uuid::new_v4", "Uuid::now_v7", "rand::random"];
+/// Whether a value is true or false, by what it is written with.
+fn is_condition(expr: &Expr) -> bool {
+    match unwrapped(expr) {
+        Expr::Binary(binary) => matches!(
+            binary.op,
+            BinOp::Eq(_)
+                | BinOp::Ne(_)
+                | BinOp::Lt(_)
+                | BinOp::Le(_)
+                | BinOp::Gt(_)
+                | BinOp::Ge(_)
+                | BinOp::And(_)
+                | BinOp::Or(_)
+        ),
+        Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Not(_)),
+        Expr::Macro(call) => call.mac.path.is_ident("matches"),
+        Expr::MethodCall(call) => {
+            let name = call.method.to_string();
+            name.starts_with("is_") || ["contains", "ends_with", "starts_with"].contains(&&*name)
+        }
+        _ => false,
+    }
+}
+
+/// Functions that never give the same twice, by their last two names.
+const NEVER_TWICE: &[&str] = &[
+    "Instant::now",
+    "Ulid::new",
+    "Uuid::new_v4",
+    "Uuid::now_v1",
+    "Uuid::now_v6",
+    "Uuid::now_v7",
+    "fastrand::u32",
+    "fastrand::u64",
+    "rand::random",
+    "rand::rng",
+    "rand::thread_rng",
+];
+/// The same for what is called by one name: a function, a macro, or a method.
+const NEVER_TWICE_ALONE: &[&str] = &["fetch_add", "nanoid", "thread_rng"];
+/// Methods that give all of an instant.
+const INSTANT: &[&str] = &["timestamp", "timestamp_micros", "timestamp_millis", "to_rfc3339"];
 
 /// `Uuid::new_v4()`, perhaps with methods behind it.
 fn new_each_time_in(expr: &Expr) -> Option<&Expr> {
+    let is_known = |name: &syn::Ident| NEVER_TWICE_ALONE.iter().any(|known| name == known);
     match unwrapped(expr) {
+        Expr::MethodCall(call) if is_known(&call.method) => Some(expr),
+        Expr::MethodCall(call) if INSTANT.iter().any(|name| call.method == name) => {
+            let Expr::Call(now) = unwrapped(&call.receiver) else { return None };
+            let Expr::Path(function) = unwrapped(&now.func) else { return None };
+            function.path.segments.last().is_some_and(|last| last.ident == "now").then_some(expr)
+        }
         Expr::MethodCall(call) => new_each_time_in(&call.receiver),
+        Expr::Reference(inner) => new_each_time_in(&inner.expr),
+        Expr::Macro(call) => {
+            call.mac.path.segments.last().is_some_and(|last| is_known(&last.ident)).then_some(expr)
+        }
         Expr::Call(call) => {
             let Expr::Path(function) = unwrapped(&call.func) else { return None };
+            let segments = &function.path.segments;
             let names: Vec<String> =
-                function.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+                segments.iter().map(|segment| segment.ident.to_string()).collect();
             let last = names.get(names.len().saturating_sub(2)..).unwrap_or_default().join("::");
-            NEVER_TWICE.contains(&last.as_str()).then_some(expr)
+            let is_known = segments.last().is_some_and(|last| is_known(&last.ident));
+            (is_known || NEVER_TWICE.contains(&last.as_str())).then_some(expr)
         }
         _ => None,
     }
@@ -235,17 +300,12 @@ fn constant(arg: &str, key: &Expr, scope: &Scope<'_>) -> crate::message::Message
         _ => None,
     };
     if let Some(name) = name.filter(|name| name.starts_with(char::is_lowercase)) {
-        let near = nearest(&snake_case(&name), arguments.iter().map(String::as_str));
-        if let Some(near) = near {
+        if let Some(near) = super::near(&name, &arguments) {
             return no_argument(name, format!("did you mean `{near}`?"));
         }
         if CONTEXT.contains(&name.as_str()) {
-            let default = if ["user", "tenant", "device", "header"].contains(&name.as_str()) {
-                " ?: 'none'"
-            } else {
-                ""
-            };
-            return no_argument(&name, format!("did you mean `{arg} = \"@{name}{default}\"`?"));
+            let value = placeholder::in_context(&name);
+            return no_argument(&name, format!("did you mean `{arg} = \"{value}\"`?"));
         }
         if let Some(instead) = foreign::name(&name, None) {
             return no_argument(name, in_quotes(instead, arg));
@@ -280,9 +340,9 @@ fn constant(arg: &str, key: &Expr, scope: &Scope<'_>) -> crate::message::Message
             return no_argument(&root.text, in_quotes(instead, arg));
         }
     }
-    let argument = arguments.first().map_or("phone", String::as_str);
+    let argument = arguments.first().map_or("\"@ip\"", String::as_str);
     let example = match key {
-        Expr::Path(path) => {
+        Expr::Path(path) if !arguments.is_empty() => {
             format!("[{}, {argument}]", path.to_token_stream().to_string().replace(' ', ""))
         }
         _ => argument.to_owned(),
@@ -290,9 +350,16 @@ fn constant(arg: &str, key: &Expr, scope: &Scope<'_>) -> crate::message::Message
     if arg == "group" { constant_group(argument) } else { constant_key(example) }
 }
 
-/// An answer about a key in quotes, with the argument in front.
+/// An answer about a key in quotes, with the argument in front: `key = "@ip"`.
 fn in_quotes(instead: &str, arg: &str) -> String {
-    instead.replace("mean `@", &format!("mean `{arg} = \"@")).replace("`?", "\"`?")
+    let (mut all, mut rest) = (String::new(), instead);
+    while let Some((before, found)) = rest.split_once("`@")
+        && let Some((value, after)) = found.split_once('`')
+    {
+        all.extend([before, "`", arg, " = \"@", value, "\"`"]);
+        rest = after;
+    }
+    all + rest
 }
 
 /// The text literal of `"text" + value` and of `value + "text"`. Rust has no such `+`, and other languages do. What

@@ -151,6 +151,11 @@ impl Translator<'_> {
         let (address, bits) = source.split_once('/')?;
         let bits: u8 = bits.trim().parse().ok()?;
         let value = self.value(address.trim())?;
+        let snake = snake_case(&value);
+        let is_word = |word: &str| ["ip", "addr", "address", "host", "peer"].contains(&word);
+        if !snake.split(|c: char| !c.is_alphanumeric()).any(is_word) {
+            return None;
+        }
         let value = value.strip_suffix(" ?: @ip").unwrap_or(&value).to_owned();
         Some(format!("prefix({value}, {bits})"))
     }
@@ -372,7 +377,7 @@ impl Translator<'_> {
             return Some(called(bare));
         }
         if let Some(argument) =
-            self.names.arguments.iter().find(|it| snake_case(it) == snake_case(bare))
+            self.names.arguments.iter().find(|it| is_called(it, &snake_case(bare)))
         {
             return Some(argument.clone());
         }
@@ -393,6 +398,13 @@ impl Translator<'_> {
             identity::of_segment(word).filter(|who| who.at.len() == word.len())?.instead
         };
         let (first, fields) = words.split_first()?;
+        // `this.phone`, `req.body.email`
+        let is_around = foreign::is_request(first) || ["this", "root"].contains(first);
+        let parts: Vec<&str> = bare.split('.').collect();
+        let is_meant = |part: &&str| self.is_argument(part) && foreign::field(part).is_none();
+        if let Some(at) = parts.iter().position(is_meant).filter(|_| is_around) {
+            return Some(parts.get(at..)?.join("."));
+        }
         if foreign::is_request(first) {
             let field = |word: &&str| {
                 foreign::field(word)
@@ -432,6 +444,11 @@ impl Translator<'_> {
 }
 
 /// `@user` as it must be written.
+/// Whether `name` is an argument's in another spelling, or `user` of `user_id`.
+fn is_called(argument: &str, name: &str) -> bool {
+    snake_case(argument) == name || super::is_id_of(argument, root(name))
+}
+
 fn in_request(name: &str) -> String {
     match name {
         "ip" | "path" | "route" | "method" => format!("@{name}"),

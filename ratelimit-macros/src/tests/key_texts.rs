@@ -203,6 +203,12 @@ fn texts_that_name_nobody() {
             "'100%'",
             "'sms#1'",
             "'add_to_cart'",
+            "'create_user'",
+            "'verify_email'",
+            "'delete-account'",
+            "'sendMail'",
+            "'send email'",
+            "'rotate_api_key'",
             "'短信'",
         ],
     );

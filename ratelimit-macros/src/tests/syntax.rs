@@ -1,6 +1,6 @@
 //! Mistakes in the form of arguments and in keys in Rust: one error each, which says what to write.
 
-use super::habits::{SEND, compile, errors, hold};
+use super::habits::{SEND, compile, errors, hold, hold_keys};
 
 /// The same with numbers that are right.
 fn hold_beside_numbers(function: &str, cases: &[(&str, &str)]) {
@@ -381,4 +381,98 @@ fn a_mistake_in_one_rule_is_no_other_rule_twice() {
     let function = "#[rate_limit(capacity = 20, refill = 5)] fn send(phone: &str) -> Result<(), Error> { Ok(()) }";
     hold(function, &[("capacity = 20, refill = 5", "has this rule already")]);
     assert_eq!(errors("nam = \"a\", capacity = 20, refill = 5", function).len(), 1);
+}
+
+const HANDLER: &str = "async fn get_user(Path(id): Path<u64>, ConnectInfo(addr): \
+                       ConnectInfo<SocketAddr>) -> Result<(), Error> { Ok(()) }";
+const TICK: &str =
+    "fn tick(user_id: u64, tenant_id: u32, n: u32, email: String) -> Result<(), Error> { Ok(()) }";
+
+#[test]
+fn rust_keys_that_limit_nobody_or_mix_callers() {
+    let with = |key: &str| format!("key = {key}, capacity = 5, refill = 1");
+    let hold_rust = |function: &str, cases: &[(&str, &str)]| {
+        let cases: Vec<(String, &str)> =
+            cases.iter().map(|(key, says)| (with(key), *says)).collect();
+        let cases: Vec<(&str, &str)> = cases.iter().map(|(key, says)| (&**key, *says)).collect();
+        hold(function, &cases);
+    };
+    hold_rust(
+        SEND,
+        &[
+            ("Ulid::new().to_string()", "`Ulid::new()` is another value at each call"),
+            ("nanoid!()", "is another value at each call"),
+            ("&Uuid::now_v7()", "is another value at each call"),
+            ("fastrand::u64(..)", "is another value at each call"),
+            ("rand::thread_rng().gen::<u32>()", "is another value at each call"),
+            ("COUNTER.fetch_add(1, Ordering::Relaxed)", "is another value at each call"),
+            ("Utc::now().timestamp()", "is another value at each call"),
+            ("[phone, Utc::now().to_rfc3339()]", "is another value at each call"),
+            ("std::env::var(\"HOST\").unwrap()", "names no argument"),
+            ("std::process::id()", "names no argument"),
+            ("phone.to_owned() + &user.name", "`key = [phone.to_owned(), &user.name]`"),
+            ("user.id.to_string() + phone", "`key = [user.id.to_string(), phone]`"),
+            ("phone == \"a\"", "`when = phone == \"a\"`"),
+            ("phone == \"a\"", "`key = if phone == \"a\" { \"yes\" } else { \"no\" }`"),
+            ("phone.is_empty()", "`when = phone.is_empty()`"),
+            ("[user.id > 5]", "`when = user.id > 5`"),
+            ("!user.admin", "`when = !user.admin`"),
+            ("matches!(user.plan, Plan::Free)", "all callers would share two budgets"),
+            ("phone.starts_with(\"1\")", "all callers would share two budgets"),
+            ("request.headers[\"x\"]", "`key = \"@header['x-api-key'] ?: @ip\"`"),
+        ],
+    );
+    hold_rust(
+        HANDLER,
+        &[
+            ("addr.port()", "write `addr.ip()`"),
+            ("[addr.ip(), addr.port()]", "write `addr.ip()`"),
+            ("ip", "did you mean `key = \"@ip\"`?"),
+            ("user", "did you mean `key = \"@user ?: @ip\"`?"),
+            ("header", "did you mean `key = \"@header['x-api-key'] ?: @ip\"`?"),
+        ],
+    );
+    hold_rust(TICK, &[("user", "did you mean `user_id`?"), ("userId", "did you mean `user_id`?")]);
+    hold_rust(
+        "fn export() -> Result<(), Error> { Ok(()) }",
+        &[("SERVICE", "as in `key = \"@ip\"`")],
+    );
+    let right = [
+        "[phone, Utc::now().date_naive().to_string()]",
+        "phone.to_owned() + \":\" + &user.name",
+        "Uuid::from_u128(user.id)",
+        "if user.id > 5 { \"yes\" } else { \"no\" }",
+        "[phone, user.name.is_empty()]",
+        "user.admin",
+        "std::env::var(phone).unwrap()",
+        "user.ulid.timestamp()",
+    ];
+    for key in right {
+        compile(SEND, &[&with(key)]);
+    }
+    compile(HANDLER, &[&with("[addr.ip(), id]"), &with("addr.ip()")]);
+}
+
+#[test]
+fn names_that_are_nearly_there() {
+    hold_keys(
+        TICK,
+        &[
+            ("user", "write `user_id`"),
+            ("user.id", "write `user_id`"),
+            ("tenant + user", "write `tenant_id + user_id`"),
+            ("n / 10", "`key = n / 10`"),
+            ("this.email", "write `email`"),
+            ("req.body.email", "write `email`"),
+        ],
+    );
+    hold_keys(HANDLER, &[("ip", "did you mean `@ip`?"), ("user_id", "`@user ?: @ip`")]);
+    hold_keys(
+        "async fn login(State(app): State<App>, Json(body): Json<Login>) -> Result<(), Error> { Ok(()) }",
+        &[("email", "a field is `body.email`")],
+    );
+    hold_keys(
+        "fn login(n: u8, Json(Login { email, .. }): Json<Login>) -> Result<(), Error> { Ok(()) }",
+        &[("phone", "text is written `'phone'`, and the rule's name is")],
+    );
 }
