@@ -11,6 +11,7 @@ use crate::error::{Errors, error, error_at};
 use crate::foreign::{self, no_value_of};
 use crate::message::{Message, messages};
 use crate::quantity::unwrapped;
+use crate::spelling;
 use crate::symbol::{Algo, Arg, listed, meant_by};
 use crate::words;
 use crate::written::{Kind, line, pieces};
@@ -157,6 +158,15 @@ impl Args {
                         // `limiter.Rate { .. }` is another limiter's, and `(5) refill(1)` swallows an argument.
                         self.is_translated |= sign == "." || sign == "(";
                         self.form(sign, error, errors);
+                    }
+                    (Mistake::Name(word, None), Some(name), _)
+                        if let Some(instead) = algo_with_numbers(&word, input) =>
+                    {
+                        self.misread.push(Arg::Algo);
+                        self.was_read = false;
+                        self.is_translated = true;
+                        self.forms.push("a name".to_owned());
+                        errors.at(name, unknown_argument_instead(&word, instead));
                     }
                     (Mistake::Name(word, value), Some(name), _) => {
                         self.unknown(&name, &word, value.map(|value| *value), errors);
@@ -306,6 +316,10 @@ impl Args {
 
     /// `"5/min"`, `"phone"` without a name.
     fn nameless_text(&self, text: &str) -> String {
+        if let Some(rate) = spelling::rate(text) {
+            let count = rate.split('/').next().unwrap_or_default();
+            return format!("`capacity = {count}, refill = \"{rate}\"`");
+        }
         let count: String = text.chars().take_while(char::is_ascii_digit).collect();
         if !count.is_empty() {
             let time = text.get(count.len()..).unwrap_or_default();
@@ -369,7 +383,23 @@ impl Args {
                 args = &[Arg::Algo];
                 unknown_argument_instead(word, format!("write `algo = {algo}`"))
             }
+            _ if word == "rate"
+                && let Some(algo) = self.window_algo() =>
+            {
+                args = &[Arg::Limit, Arg::Window];
+                let written = value.as_ref().and_then(text).map(LitStr::value);
+                let rate = written.and_then(|written| spelling::rate(&written));
+                let rate = rate.unwrap_or_else(|| "5/min".to_owned());
+                let (count, time) = rate.split_once('/').unwrap_or_default();
+                let one = if time.starts_with(|c: char| c.is_ascii_digit()) { "" } else { "1" };
+                let instead = format!(
+                    "`{algo}` has two numbers for it: write `limit = {count}, window = \"{one}{time}\"`"
+                );
+                unknown_argument_instead(word, instead)
+            }
             (Some(words::Foreign { instead, .. }), ..) if !instead.is_empty() => {
+                let written = value.as_ref().and_then(number);
+                let instead = instead.replace("{n}", written.as_deref().unwrap_or("300"));
                 unknown_argument_instead(word, instead)
             }
             (Some(_), ..) | (_, Some(_), _) => {
@@ -398,6 +428,13 @@ impl Args {
         errors.at(name, message);
     }
 
+    /// The algorithm that was given, if it has a window.
+    fn window_algo(&self) -> Option<&'static str> {
+        let word = last_word(&self.get(Arg::Algo)?.value)?;
+        let algo = Algo::find(&word)?;
+        algo.needs().contains(&Arg::Window).then_some(algo.name())
+    }
+
     /// What to say about a name of which nothing is known.
     fn unknown_alone(&self, word: &str, is_alone: bool) -> Message {
         let is_alone = is_alone && self.get(Arg::Key).is_none();
@@ -409,6 +446,45 @@ impl Args {
         }
         unknown_argument(word, listed(Arg::usable(), "and"))
     }
+}
+
+/// What to write for `fixed_window, 5, 60`, `fixed_window(5, 60)` and `fixed_window(limit = 5, ..)`.
+fn algo_with_numbers(word: &str, input: ParseStream<'_>) -> Option<String> {
+    let algo = Algo::find(&words::snake_case(word))?;
+    let ahead = input.fork();
+    let group = ahead.parse::<proc_macro2::Group>().ok().map(|group| group.stream());
+    let is_named =
+        |tokens: &TokenStream| tokens.clone().into_iter().any(|token| token.to_string() == "=");
+    if let Some(tokens) = group.as_ref().filter(|tokens| is_named(tokens)) {
+        return Some(format!("write `algo = {}, {}`", algo.name(), line(&pieces(tokens.clone()))));
+    }
+    let literals = |input: ParseStream<'_>| -> syn::Result<Vec<Lit>> {
+        let mut numbers = Vec::new();
+        while input.peek(Lit) {
+            numbers.push(input.parse()?);
+            let _: syn::Result<Token![,]> = input.parse();
+        }
+        // What follows them is read later.
+        let _: syn::Result<TokenStream> = input.parse();
+        Ok(numbers)
+    };
+    let tokens = match group {
+        Some(tokens) => tokens,
+        None => {
+            ahead.parse::<Token![,]>().ok()?;
+            ahead.parse().ok()?
+        }
+    };
+    let numbers = literals.parse2(tokens).ok()?;
+    let needs = algo.needs();
+    if numbers.len() != needs.len() {
+        return None;
+    }
+    let numbers = needs.iter().zip(numbers);
+    let named: Vec<String> = numbers
+        .map(|(arg, number)| format!("{} = {}", arg.name(), number.to_token_stream()))
+        .collect();
+    Some(format!("write `algo = {}, {}`", algo.name(), named.join(", ")))
 }
 
 /// Words that begin a declaration, and no argument.

@@ -18,7 +18,8 @@ messages! {
          `{arg} = Rate::new(1, Duration::from_secs({period}))`";
     rest_lost_per_call(division, arg, permits, period) =
         "`{division}` drops its rest, and is 0 below {period}: write a `Rate`, as in \
-         `{arg} = Rate::new({permits}, Duration::from_secs({period}))`";
+         `{arg} = Rate::new({permits}, Duration::from_secs({period}))`, or \
+         `({division}).max(1)` where the rest is to be dropped";
     no_power(power, sign, instead) =
         "`{power}` is no power, and `{sign}` means something else in Rust: write `{instead}`";
     rest_lost(division, number, instead) =
@@ -47,6 +48,7 @@ pub(crate) fn check(arg: &str, quantity: Quantity, value: &Expr) -> syn::Result<
     if let (Quantity::Rate, Expr::Binary(division), None) = (quantity, unwrapped(value), exact)
         && let (BinOp::Div(_), Some(period)) = (division.op, literal_int(&division.right))
         && period.base10_digits() != "1"
+        && !is_rounded_up(&division.left, period)
     {
         let permits = written(unwrapped(&division.left));
         let message =
@@ -69,6 +71,14 @@ pub(crate) fn check(arg: &str, quantity: Quantity, value: &Expr) -> syn::Result<
         .map_or_else(|| "the whole number that it is to be".to_owned(), |text| format!("`{text}`"));
     let number = part.over / part.under;
     Err(error_at(division, rest_lost(division.to_token_stream(), number, instead)))
+}
+
+/// Whether a sum is that of `(n + 59) / 60`, which rounds up and is never 0 for a number above 0.
+fn is_rounded_up(sum: &Expr, period: &LitInt) -> bool {
+    let Expr::Binary(sum) = unwrapped(sum) else { return false };
+    let period = period.base10_parse::<u64>().ok();
+    let is_less_one = |part: &Expr| whole(part).and_then(|part| part.checked_add(1)) == period;
+    matches!(sum.op, BinOp::Add(_)) && (is_less_one(&sum.left) || is_less_one(&sum.right))
 }
 
 /// The value of an expression of literals that is a whole number.

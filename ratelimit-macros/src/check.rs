@@ -19,6 +19,7 @@ use crate::key;
 use crate::krate;
 use crate::message::{Message, messages};
 use crate::quantity::{self, Known, MAX_LOG, Number, unwrapped};
+use crate::scan;
 use crate::symbol::{Algo, Arg, HEADERS, MODES, ON_ERRORS, listed, meant_by};
 use crate::unused;
 use crate::words;
@@ -36,6 +37,8 @@ messages! {
         "`{arg}` does not go with `{other}`: beside `{other}`, write {instead}";
     not_taken_by_default(algo, arg, other, others) =
         "`{algo}`, the default `algo`, does not take `{arg}`: write `algo = {other}`{others}";
+    window_beside_rate(rate, instead) =
+        "a bucket has no `window`: the time is a part of `{rate}`, as in `{rate} = {instead}`";
     cost_above(cost, arg, limit) =
         "a cost of {cost} is more than the `{arg}` of {limit}: no call would ever pass";
     not_text(arg) = "`{arg}` takes a text in quotes";
@@ -147,6 +150,28 @@ pub(crate) fn check(stack: &[Args], function: &Function, errors: &mut Errors) ->
         unused::check(stack.first()?, &limits, errors);
     }
     (errors.len() == before).then_some(limits)
+}
+
+/// `refill = 10, window = 60` as `"10/min"`, where the window is written out.
+fn rate_in_window(rate: &Expr, window: &Expr) -> Option<String> {
+    if let Some(text) = text(rate) {
+        return Some(format!("\"{}\"", text.value()));
+    }
+    let nothing = |_: &str| false;
+    let Ok(Number::Known(Known::Micros(micros))) =
+        quantity::read("window", quantity::Quantity::Duration, window, &nothing)
+    else {
+        return None;
+    };
+    let Some(permits) = quantity::literal_int(rate) else {
+        let written = close_line(&pieces(rate.to_token_stream()));
+        return Some(format!("Rate::new({written}, Duration::from_micros({micros}))"));
+    };
+    let permits = permits.base10_digits();
+    Some(match scan::in_units(micros) {
+        (1, unit) => format!("\"{permits}/{unit}\""),
+        (times, unit) => format!("\"{permits}/{times}{unit}\""),
+    })
 }
 
 /// Reads one attribute.
@@ -305,6 +330,15 @@ impl<'a> Reader<'a> {
         let takes = || listed(algo.takes().iter().map(|arg| arg.name()), "and");
         let find = |arg: Arg| foreign.iter().find(|given| given.arg == arg);
         let rate = [Arg::Refill, Arg::Leak].into_iter().find(|rate| is_given(*rate));
+        if let (Some(window), Some(rate), true) =
+            (find(Arg::Window), rate, algo.takes().contains(&Arg::Capacity))
+            && find(Arg::Limit).is_none()
+        {
+            let given = self.args.get(rate);
+            let instead = given.and_then(|given| rate_in_window(&given.value, &window.value));
+            let instead = instead.unwrap_or_else(|| "\"300/min\"".to_owned());
+            return error_at(&window.name, window_beside_rate(rate.name(), instead));
+        }
         // Whoever writes the numbers of two algorithms has one of them wrong.
         let pair = match (find(Arg::Limit), find(Arg::Window), rate) {
             _ if is_written => None,
@@ -339,6 +373,13 @@ impl<'a> Reader<'a> {
 
     /// `limit = "1000/min"`: the text holds the time as well, and the error about it says so.
     fn has_rate_as_count(&self) -> bool {
+        let is_bound = |word: &str| self.scope.binds(word);
+        let limit = self.args.get(Arg::Limit);
+        if limit.is_some_and(|limit| {
+            quantity::count_with_time("limit", &limit.value, &is_bound).is_some()
+        }) {
+            return true;
+        }
         [Arg::Capacity, Arg::Limit].into_iter().any(|arg| {
             let text = self.args.get(arg).and_then(|given| text(&given.value));
             text.is_some_and(|text| quantity::has_time(&text.value()))
@@ -347,11 +388,17 @@ impl<'a> Reader<'a> {
 
     fn number_of(&mut self, algo: Algo, arg: Arg) -> Option<Number> {
         let given = self.args.get(arg)?;
+        let is_bound = |word: &str| self.scope.binds(word);
+        if arg == Arg::Limit
+            && self.args.get(Arg::Window).is_none()
+            && let Some(message) = quantity::count_with_time(arg.name(), &given.value, &is_bound)
+        {
+            self.errors.at(&given.value, message);
+            return None;
+        }
         let number = self.number(given, arg.quantity()?)?;
-        match (algo, arg, &number) {
-            (Algo::SlidingLog, Arg::Limit, Number::Known(Known::Count(limit)))
-                if *limit > MAX_LOG =>
-            {
+        match (algo, arg, number.count()) {
+            (Algo::SlidingLog, Arg::Limit, Some(limit)) if limit > MAX_LOG => {
                 self.errors.at(&given.value, quantity::too_large_log());
                 None
             }
@@ -401,11 +448,11 @@ impl<'a> Reader<'a> {
         }
         let is_bound = |word: &str| self.scope.binds(word);
         let cost = self.checked(given, quantity::read_cost(&given.value, &is_bound))?;
-        if let Number::Known(Known::Count(cost)) = cost {
+        if let Some(cost) = cost.count() {
             for (arg, number) in numbers {
                 let counts = matches!(arg, Arg::Capacity | Arg::Limit);
-                match number {
-                    Number::Known(Known::Count(limit)) if counts && cost > *limit => {
+                match number.count() {
+                    Some(limit) if counts && cost > limit => {
                         self.errors.at(&given.value, cost_above(cost, arg.name(), limit));
                     }
                     _ => {}

@@ -12,9 +12,12 @@ messages! {
     milliseconds(arg, written, seconds, all) =
         "`{arg}` in a number alone is in seconds, and `{written}` looks like milliseconds: write \
          `\"{seconds}s\"` or `\"{all}s\"`";
-    milliseconds_per_call(arg, written, instead) =
-        "`{arg}` in a number alone is in seconds, and `{written}` looks like milliseconds: write \
+    other_unit_per_call(arg, written, unit, instead) =
+        "`{arg}` in a number alone is in seconds, and `{written}` looks like {unit}: write \
          `{instead}`, or `Duration::from_secs(..)` for seconds";
+    rate_per_call(arg, written, unit, instead) =
+        "`{arg}` in a number alone is per second, and `{written}` looks like one per {unit}: write \
+         `{instead}`";
 }
 
 const HOUR: u64 = 3_600;
@@ -37,26 +40,75 @@ const fn look_like_milliseconds(seconds: u64) -> bool {
     seconds >= 1_000 && seconds.is_multiple_of(1_000) && !is_hours && !is_days
 }
 
-/// Reports what is only known at run time and is in milliseconds by its name or by a factor of 1000.
+/// Units that a name can end in, how a message calls them, and the function that takes them.
+const UNITS: &[(&str, &str, &str)] = &[
+    ("ms millis milliseconds", "milliseconds", "from_millis"),
+    ("us micros microseconds", "microseconds", "from_micros"),
+    ("ns nanos nanoseconds", "nanoseconds", "from_nanos"),
+    ("mins minutes", "minutes", "from_mins"),
+    ("hrs hours", "hours", "from_hours"),
+    ("days", "days", "from_hours"),
+];
+
+/// Reports what is only known at run time and has another unit by its name, or milliseconds by a
+/// factor of 1000.
 pub(crate) fn check_per_call(arg: &str, value: &Expr) -> syn::Result<()> {
     let value = unwrapped(value);
-    let is_meant = match value {
-        Expr::Binary(product) if matches!(product.op, BinOp::Mul(_)) => has_thousand(value),
-        Expr::Path(path) => {
-            path.path.segments.last().is_some_and(|last| ends_in_ms(&last.ident.to_string()))
+    let Some((_, unit, from)) = (match value {
+        Expr::Binary(product) if matches!(product.op, BinOp::Mul(_)) => {
+            UNITS.first().filter(|_| has_thousand(value))
         }
-        Expr::Field(field) => ends_in_ms(&field.member.to_token_stream().to_string()),
-        Expr::MethodCall(call) => ends_in_ms(&call.method.to_string()),
-        _ => false,
-    };
-    if !is_meant {
+        value => name_of(value).and_then(|name| unit_at_the_end(&name)),
+    }) else {
         return Ok(());
-    }
-    let instead = match value {
-        Expr::MethodCall(call) if call.method == "as_millis" => written(&call.receiver),
-        _ => format!("Duration::from_millis({})", written(value)),
     };
-    Err(error_at(value, milliseconds_per_call(arg, written(value), instead)))
+    let instead = match value {
+        Expr::MethodCall(call) if call.method.to_string().starts_with("as_") => {
+            written(&call.receiver)
+        }
+        _ if *unit == "days" => format!("Duration::{from}(24 * {})", written(value)),
+        _ => format!("Duration::{from}({})", written(value)),
+    };
+    Err(error_at(value, other_unit_per_call(arg, written(value), unit, instead)))
+}
+
+/// Reports a rate that is in permits per minute, hour or day by its name, and would be taken per second.
+pub(crate) fn check_rate(arg: &str, value: &Expr) -> syn::Result<()> {
+    let Some(name) = name_of(unwrapped(value)) else { return Ok(()) };
+    let name = snake_case(&name);
+    let is_in = |names: &[&str]| {
+        names.iter().any(|known| {
+            name.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+        })
+    };
+    let (unit, from) = if is_in(&["per_minute", "per_min", "rpm"]) {
+        ("minute", "per_minute")
+    } else if is_in(&["per_hour", "rph"]) {
+        ("hour", "per_hour")
+    } else if is_in(&["per_day", "rpd"]) {
+        ("day", "per_day")
+    } else {
+        return Ok(());
+    };
+    let instead = format!("Rate::{from}({})", written(unwrapped(value)));
+    Err(error_at(value, rate_per_call(arg, written(value), unit, instead)))
+}
+
+/// The name of a value: of a constant, a field, a method.
+fn name_of(value: &Expr) -> Option<String> {
+    match unwrapped(value) {
+        Expr::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
+        Expr::Field(field) => Some(field.member.to_token_stream().to_string()),
+        // `5.minutes()` and `5.std_minutes()` are durations of other crates.
+        Expr::MethodCall(call) => {
+            let name = call.method.to_string();
+            let is_of_number = matches!(unwrapped(&call.receiver), Expr::Lit(_));
+            let is_plain = name.contains('_') && !name.starts_with("std_") || name == "millis";
+            (is_plain && !is_of_number).then_some(name)
+        }
+        Expr::Cast(cast) => name_of(&cast.expr),
+        _ => None,
+    }
 }
 
 /// Whether a product has the factor 1000.
@@ -69,12 +121,11 @@ fn has_thousand(expr: &Expr) -> bool {
     }
 }
 
-/// `window_ms`, `WINDOW_MS`, `timeoutMillis`.
-fn ends_in_ms(name: &str) -> bool {
+/// The unit of `window_ms`, `WINDOW_MINUTES`, `timeoutMillis`.
+fn unit_at_the_end(name: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
     let name = snake_case(name);
-    let last = name.rsplit('_').next().unwrap_or_default();
-    matches!(last, "ms" | "millis" | "milliseconds")
-        && (name.contains('_') || name == "millis" || name == "ms")
+    let last = name.rsplit('_').next()?;
+    UNITS.iter().find(|(words, ..)| words.split(' ').any(|word| word == last))
 }
 
 /// An expression as it was written, nearly.

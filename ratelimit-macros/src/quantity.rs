@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use quote::ToTokens;
 use syn::{Expr, Lit, LitFloat, LitInt, LitStr, Member, UnOp};
 
 use crate::arithmetic::{self, gcd};
@@ -90,6 +91,17 @@ pub(crate) enum Number {
     PerCall(Expr),
 }
 
+impl Number {
+    /// How many, where that can be read from what is written.
+    pub(crate) fn count(&self) -> Option<u64> {
+        match self {
+            Self::Known(Known::Count(count)) => Some(*count),
+            Self::Known(_) => None,
+            Self::PerCall(expr) => arithmetic::whole(expr),
+        }
+    }
+}
+
 /// A number that is known at compile time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
@@ -138,6 +150,9 @@ pub(crate) fn read(
         }
         _ => {
             no_constant(arg, quantity, value, is_bound)?;
+            if let (Quantity::Rate, Some(instead)) = (quantity, rate_of_nginx(value)) {
+                return Err(error_at(value, spelled(milliseconds::written(value), instead)));
+            }
             if let Some(quoted) = needs_quotes(quantity, value, is_bound) {
                 return Err(error_at(value, quotes_missing(quoted)));
             }
@@ -148,6 +163,10 @@ pub(crate) fn read(
                 return Err(error_at(value, closure(arg)));
             }
             arithmetic::check(arg, quantity, value)?;
+            in_range(arg, quantity, value)?;
+            if quantity == Quantity::Rate {
+                milliseconds::check_rate(arg, value)?;
+            }
             if quantity == Quantity::Duration {
                 match arithmetic::whole(value) {
                     Some(seconds) => milliseconds::check(arg, value, seconds)?,
@@ -170,6 +189,18 @@ pub(crate) fn read_cost(value: &Expr, is_bound: &dyn Fn(&str) -> bool) -> syn::R
         },
         _ => read(arg, Quantity::Count, value, is_bound),
     }
+}
+
+/// Reports arithmetic whose result is more than can be counted.
+fn in_range(arg: &str, quantity: Quantity, value: &Expr) -> syn::Result<()> {
+    let Some(result) = arithmetic::whole(value) else { return Ok(()) };
+    let message = match quantity {
+        Quantity::Count | Quantity::Rate if result > MAX_COUNT => too_large(arg),
+        Quantity::Parts if !(1..=MAX_PARTS).contains(&result) => too_many_parts(),
+        Quantity::Duration if micros(result, MICROS_PER_SECOND).is_none() => too_long(arg),
+        _ => return Ok(()),
+    };
+    Err(error_at(value, message))
 }
 
 /// A quantity in quotes.
@@ -256,6 +287,15 @@ fn no_constant(
     }
     if let Some(instead) = constants::duration(value, is_bound) {
         return Err(error_at(value, spelled(milliseconds::written(value), instead)));
+    }
+    if let Expr::Path(path) = unwrapped(value)
+        && let Some(name) = path.path.get_ident().map(ToString::to_string)
+        && name.starts_with('P')
+        && name.contains(|c: char| c.is_ascii_digit())
+        && !is_bound(&name)
+        && let Some(instead) = spelling::duration(&name)
+    {
+        return Err(error_at(value, spelled(name, instead)));
     }
     if constants::is_zero_duration(value) {
         return Err(error_at(value, zero_duration(arg)));
@@ -358,21 +398,25 @@ fn suffixed(arg: &str, quantity: Quantity, number: &LitInt) -> Message {
     match unit_meant_by(suffix) {
         Ok(unit) if quantity == Quantity::Rate => quotes_missing(format!("{digits}/{unit}")),
         Ok(unit) => quotes_missing(format!("{digits}{unit}")),
-        Err("") => expected(arg, quantity),
-        Err(instead) => no_such_unit(suffix, instead),
+        Err(()) => {
+            let times = if quantity == Quantity::Rate { 1 } else { digits.parse().unwrap_or(1) };
+            match words::in_days(times, suffix) {
+                Some((days, why)) if quantity == Quantity::Rate => {
+                    no_such_unit(suffix, format!("{why}write `{digits}/{days}`"))
+                }
+                Some((days, why)) => no_such_unit(suffix, format!("{why}write `{days}`")),
+                None => expected(arg, quantity),
+            }
+        }
     }
 }
 
-/// The unit that a suffix is or is called elsewhere, or what to write instead.
-fn unit_meant_by(suffix: &str) -> Result<&str, &'static str> {
+/// The unit that a suffix is or is called elsewhere.
+fn unit_meant_by(suffix: &str) -> Result<&str, ()> {
     if unit(suffix).is_some() {
         return Ok(suffix);
     }
-    match words::unit(suffix) {
-        Some(("", instead)) => Err(instead),
-        Some((unit, _)) => Ok(unit),
-        None => Err(""),
-    }
+    words::unit(suffix).map(|(unit, _)| unit).ok_or(())
 }
 
 /// The value of an integer literal of any integer type.
@@ -475,6 +519,33 @@ fn needs_quotes(
     };
     let is_unit = unit(period.trim_start_matches(|c: char| c.is_ascii_digit())).is_some();
     (is_unit && !is_bound(&period)).then(|| format!("{}/{period}", permits.base10_digits()))
+}
+
+/// `10r/m` without quotes, which is a division of a number with a suffix to rustc.
+fn rate_of_nginx(value: &Expr) -> Option<String> {
+    let Expr::Binary(division) = unwrapped(value) else { return None };
+    let is_rate = literal_int(&division.left)?.suffix() == "r";
+    let text = value.to_token_stream().to_string().replace(' ', "");
+    spelling::rate(&text).filter(|_| is_rate)
+}
+
+/// What to write for `limit = 5 / 60` and `limit = 5 / min`, where no window is given.
+pub(crate) fn count_with_time(
+    arg: &str,
+    value: &Expr,
+    is_bound: &dyn Fn(&str) -> bool,
+) -> Option<Message> {
+    let Expr::Binary(division) = unwrapped(value) else { return None };
+    let time = match (needs_quotes(Quantity::Rate, value, is_bound), division.op) {
+        (Some(rate), _) => rate.split_once('/')?.1.to_owned(),
+        (None, syn::BinOp::Div(_)) if arithmetic::whole(value).is_none() => {
+            format!("{}s", arithmetic::whole(&division.right)?)
+        }
+        _ => return None,
+    };
+    let one = if time.starts_with(|c: char| c.is_ascii_digit()) { "" } else { "1" };
+    let count = literal_int(&division.left)?.base10_digits();
+    Some(rate_as_count(arg, count, format!("window = \"{one}{time}\"")))
 }
 
 /// `minute`, `time.Minute`, `TimeUnit::MINUTES`, `5 * time.Minute`: as a text.
@@ -580,6 +651,9 @@ fn read_duration(arg: &str, text: &LitStr) -> syn::Result<Known> {
         None => error(text.span(), not_a_duration(arg)),
     })?;
     let rest = scan.rest().trim_start();
+    if let Some(instead) = spelling::clock(&value) {
+        return Err(error_at(text, spelled(value.trim(), instead)));
+    }
     if scan.slash() || rest.starts_with(|c: char| !c.is_alphabetic()) {
         return Err(error(text.span(), not_a_duration(arg)));
     }

@@ -6,6 +6,7 @@ use syn::LitStr;
 
 use crate::error::{error, key_error};
 use crate::message::{Message, messages};
+use crate::spelling;
 use crate::symbol::{listed, nearest};
 use crate::words;
 
@@ -19,7 +20,9 @@ messages! {
     fraction_in_text() = "there are no fractions here: write a smaller unit, like `\"1500ms\"` for \
          1.5s, or a longer period, like `\"1/2s\"` for half a permit a second";
     number_too_large() = "the number is too large";
+    fraction_written(instead) = "there are no fractions here: write `\"{instead}\"`";
     one_unit() = "one number and one unit are enough: write `\"90min\"` for 1h30min";
+    one_unit_written(instead) = "one number and one unit are enough: write `\"{instead}\"`";
 }
 
 pub(crate) const MICROS_PER_SECOND: u64 = 1_000_000;
@@ -125,7 +128,9 @@ impl<'a> Scan<'a> {
         }
         if self.rest().starts_with('.') {
             let _ = self.take(|c| c.is_ascii_digit() || c == '.');
-            return Err(self.error(at.start..self.pos, &fraction_in_text()));
+            let message =
+                spelling::exact(self.text).map_or_else(fraction_in_text, fraction_written);
+            return Err(self.error(at.start..self.pos, &message));
         }
         let digits = self.text.get(at.clone()).unwrap_or_default().replace('_', "");
         match digits.parse() {
@@ -151,8 +156,13 @@ impl<'a> Scan<'a> {
                 let spellings = SPELLINGS.iter().map(|(name, _)| *name);
                 nearest(&lower, names().chain(spellings)).filter(|_| lower.len() > 2)
             };
+            let before = self.text.get(..at.start).unwrap_or_default().trim_end();
+            let digits = before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+            let times = before.get(digits.len()..).unwrap_or_default().replace('_', "");
             let message = match (words::unit(name), near) {
-                (Some(("", instead)), _) => unknown_unit_instead(name, instead),
+                _ if let Some((days, why)) = words::in_days(times.parse().unwrap_or(1), name) => {
+                    unknown_unit_instead(name, format!("{why}write `{days}`"))
+                }
                 (Some((near, _)), _) | (None, Some(near)) => {
                     unknown_unit_like(name, near, listed(names(), "and"))
                 }
@@ -168,6 +178,7 @@ impl<'a> Scan<'a> {
         if self.rest().is_empty() {
             return Ok(());
         }
-        Err(self.error(self.pos..self.text.len(), &one_unit()))
+        let message = spelling::exact(self.text).map_or_else(one_unit, one_unit_written);
+        Err(self.error(self.pos..self.text.len(), &message))
     }
 }

@@ -1,6 +1,7 @@
 //! Quantities as other limiters write them in text, `5 per minute`, `5r/s`, `PT1M`, and how they
 //! are written here.
 
+use crate::quantity::decimal;
 use crate::scan::{MICROS_PER_SECOND, in_units, unit};
 use crate::words;
 
@@ -71,6 +72,62 @@ pub(crate) fn duration(text: &str) -> Option<String> {
     Some(amount(micros))
 }
 
+/// `1.5h`, `1h 30min`, `1h30` and `0.5/s` in one whole number and one unit.
+pub(crate) fn exact(text: &str) -> Option<String> {
+    let Some((permits, period)) = text.split_once('/') else {
+        return sum(text.trim()).map(amount);
+    };
+    let (over, under) = decimal(permits.trim())?;
+    let period = period.trim();
+    let period = if period.starts_with(|c: char| c.is_ascii_digit()) {
+        sum(period)?
+    } else {
+        micros_of(period)?
+    };
+    (over > 0).then_some(per(over, period.checked_mul(under)?))
+}
+
+/// The sum of numbers with their units. Minutes may stand without theirs behind hours, `1h30`.
+fn sum(text: &str) -> Option<u64> {
+    let (mut rest, mut sum, mut last) = (text, 0_u64, 0);
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (number, after) = rest.split_at(end);
+        let after = after.trim_start();
+        let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
+        let (word, after) = after.split_at(end);
+        let unit = match word {
+            "" if last == micros_of("h")? && after.is_empty() => micros_of("min")?,
+            word => micros_of(word)?,
+        };
+        // `5s 3min` is no time of anybody.
+        if last != 0 && unit >= last {
+            return None;
+        }
+        let (over, under) = decimal(number)?;
+        let all = over.checked_mul(unit)?;
+        sum = sum.checked_add(all.is_multiple_of(under).then_some(all / under)?)?;
+        (rest, last) = (after.trim_start(), unit);
+    }
+    (sum > 0).then_some(sum)
+}
+
+/// `00:01:00`, as hours, minutes and seconds.
+pub(crate) fn clock(text: &str) -> Option<String> {
+    let mut seconds = 0_u64;
+    let parts: Vec<&str> = text.trim().split(':').collect();
+    if parts.len() != 3 {
+        return None;
+    }
+    for part in parts {
+        if part.is_empty() || !part.bytes().all(|digit| digit.is_ascii_digit()) {
+            return None;
+        }
+        seconds = seconds.checked_mul(60)?.checked_add(part.parse().ok()?)?;
+    }
+    seconds.checked_mul(MICROS_PER_SECOND).filter(|micros| *micros > 0).map(amount)
+}
+
 /// `1000 requests`, `1,000` and `1k` as 1000.
 pub(crate) fn count(text: &str) -> Option<u64> {
     let words = split(text)?;
@@ -117,7 +174,6 @@ pub(crate) fn micros_of(word: &str) -> Option<u64> {
         "hourly" => unit("h"),
         "daily" => Some(day),
         _ => unit(word).or_else(|| match words::unit(word)? {
-            ("", _) => None,
             // A nanosecond is not a microsecond.
             (_, _) if word.starts_with('n') => None,
             (meant, _) => unit(meant),

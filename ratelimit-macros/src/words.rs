@@ -33,7 +33,7 @@ const ARGS: &[Word<&[Arg]>] = &[
         "did you mean `key`, which says what is counted apart, or `name`, which the rule is called?",
     ),
     (
-        "zone limit_req_zone shared_zone",
+        "zone limit_req limit_req_zone shared_zone",
         &[Key, Name],
         "the `key` says what is counted apart, as in `key = \"@ip\"`, and the `name` is the rule's",
     ),
@@ -50,7 +50,7 @@ const ARGS: &[Word<&[Arg]>] = &[
     // How many.
     (
         "burst burst_capacity burst_size burst_limit max_burst max_burst_size bucket_size \
-         bucket_capacity max_tokens capacity_tokens size initial_burst",
+         bucket_capacity max_tokens capacity_tokens size initial_burst token_limit",
         &[Capacity],
         "",
     ),
@@ -61,11 +61,13 @@ const ARGS: &[Word<&[Arg]>] = &[
     ),
     (
         "max max_requests max_calls max_count limit_for_period limit_count quota count \
-         requests calls threshold total num_requests max_hits max_attempts \
+         requests calls times threshold total num_requests max_hits max_attempts \
+         permit_limit \
          requests_per_unit requests_per_period allowed",
         &[Limit],
         "",
     ),
+    ("points", &[Limit, Cost], "did you mean `limit`? what one call takes is its `cost`"),
     (
         "permits max_permits",
         &[Capacity, Limit],
@@ -75,7 +77,8 @@ const ARGS: &[Word<&[Arg]>] = &[
     ("rate", &[Refill, Leak], "did you mean `refill`? of a leaky bucket, it is `leak`"),
     (
         "refill_rate refill_tokens refill_amount replenish_rate replenish fill_rate rate_limit \
-         refill_greedy refill_intervally refill_intervally_aligned tokens_per_fill steady_rate",
+         refill_greedy refill_intervally refill_intervally_aligned tokens_per_fill steady_rate \
+         tokens_per_period",
         &[Refill],
         "",
     ),
@@ -86,17 +89,27 @@ const ARGS: &[Word<&[Arg]>] = &[
         "did you mean `refill`? a number is per second, and `capacity` is how many at once",
     ),
     (
-        "per_minute per_hour per_day rpm requests_per_minute requests_per_hour requests_per_day \
-         calls_per_minute permits_per_minute tokens_per_minute rph rpd per_min",
+        "per_minute rpm requests_per_minute calls_per_minute permits_per_minute tokens_per_minute \
+         per_min",
         &[Refill, Limit, Window],
-        "write `refill = \"300/min\"`, or `limit = 300, window = \"1min\"`",
+        "write `refill = \"{n}/min\"`, or `limit = {n}, window = \"1min\"`",
+    ),
+    (
+        "per_hour requests_per_hour calls_per_hour permits_per_hour tokens_per_hour rph",
+        &[Refill, Limit, Window],
+        "write `refill = \"{n}/h\"`, or `limit = {n}, window = \"1h\"`",
+    ),
+    (
+        "per_day requests_per_day calls_per_day permits_per_day tokens_per_day rpd",
+        &[Refill, Limit, Window],
+        "write `refill = \"{n}/d\"`, or `limit = {n}, window = \"1d\"`",
     ),
     ("leak_rate drain_rate drain outflow out_rate", &[Leak], ""),
     // In how long.
     (
         "period interval duration time_window limit_refresh_period refresh_period \
          window_size window_length ttl time every decay expires expiry fill_interval \
-         limit_period replenishment_period refill_interval refill_period rate_interval within",
+         limit_period replenishment_period refill_interval refill_period refill_duration refill_time rate_interval within",
         &[Window, Refill],
         "did you mean `window`? of a bucket, it is a part of `refill`: `refill = \"1/15s\"`",
     ),
@@ -126,11 +139,15 @@ const ARGS: &[Word<&[Arg]>] = &[
         "did you mean `window`? its unit stands in quotes: `window = \"5min\"`",
     ),
     (
-        "unit time_unit interval_unit rate_unit rate_interval_unit",
+        "unit time_unit interval_unit rate_unit rate_interval_unit refill_unit refill_duration_unit",
         &[],
         "a unit stands with its number, in quotes: `refill = \"300/min\"`, `window = \"1min\"`",
     ),
-    ("sub_window segments slots sample_count precision buckets", &[SubWindows], ""),
+    (
+        "sub_window segments segments_per_window slots sample_count precision buckets",
+        &[SubWindows],
+        "",
+    ),
     (
         "align aligned calendar timezone time_zone tz reset_at cron resets",
         &[],
@@ -145,13 +162,13 @@ const ARGS: &[Word<&[Arg]>] = &[
     // A call.
     (
         "requested requested_tokens tokens_requested num_tokens num_permits permits_per_call \
-         amount acquire acquire_count weight consume points",
+         amount acquire acquire_count weight consume",
         &[Cost],
         "",
     ),
     ("condition predicate filter only_if if enabled_if", &[When], ""),
     (
-        "skip skip_if skip_when unless exempt exclude whitelist allow_list bypass",
+        "skip skip_if skip_when unless exempt exempt_when exempt_if exclude whitelist allow_list bypass",
         &[When],
         "`when` says which calls are counted, so the opposite: `when = !is_exempt(user)`",
     ),
@@ -209,7 +226,7 @@ const ARGS: &[Word<&[Arg]>] = &[
         "",
     ),
     (
-        "delay nodelay no_delay queue queue_limit queue_size throttle_mode",
+        "delay nodelay no_delay queue queue_limit queue_size queue_processing_order throttle_mode",
         &[Wait],
         "without `wait`, a call is refused at once; one that waits has \
          `algo = leaky_bucket, wait = \"2s\"`",
@@ -225,6 +242,12 @@ const ARGS: &[Word<&[Arg]>] = &[
         &[Capacity, Refill, Limit, Window, Algo],
         "the numbers stand here; a configuration replaces them by the rule's `name`",
     ),
+    (
+        "shared global distributed",
+        &[],
+        "one budget for all callers has no `key`, and instances share it by the Redis of the limiter",
+    ),
+    ("auto_replenishment", &[], "a bucket refills by itself: remove it"),
     ("hash_tag slot", &[Group], ""),
     (
         "store backend storage redis redis_url connection client pool provider",
@@ -291,12 +314,13 @@ const UNITS: &[Word<&str>] = &[
     ("milli millis millisecond milliseconds MS", "ms", ""),
     ("micro micros microsecond microseconds", "us", ""),
     ("ns nanos nanosecond nanoseconds", "us", ""),
-    ("w W wk week weeks", "", "write `7d`"),
-    (
-        "mo mon month months y Y yr year years",
-        "",
-        "windows do not follow the calendar, and `d` is 24 hours from a first call: write `30d`",
-    ),
+];
+
+/// Units of several days, and how many. They are looked up as written.
+const LONG_UNITS: &[(&str, u64)] = &[
+    ("w W wk week weeks Week Weeks", 7),
+    ("mo mon month months Month Months", 30),
+    ("y Y yr year years Year Years", 365),
 ];
 
 /// An argument of another name.
@@ -328,6 +352,18 @@ pub(crate) fn value(arg: Arg, word: &str) -> Option<(&'static str, &'static str)
 /// What a unit of another limiter is here: the unit, or what to write.
 pub(crate) fn unit(word: &str) -> Option<(&'static str, &'static str)> {
     find(UNITS, word).map(|(_, meant, instead)| (*meant, *instead))
+}
+
+/// What to write for `times` of a unit that is longer than a day: `14d` for two weeks.
+pub(crate) fn in_days(times: u64, word: &str) -> Option<(String, &'static str)> {
+    let is_meant = |(words, _): &&(&str, u64)| words.split(' ').any(|known| known == word);
+    let (_, days) = LONG_UNITS.iter().find(is_meant)?;
+    let why = if *days == 7 {
+        ""
+    } else {
+        "windows do not follow the calendar, and `d` is 24 hours from a first call: "
+    };
+    Some((format!("{}d", times.checked_mul(*days)?), why))
 }
 
 fn find<Meant>(table: &'static [Word<Meant>], word: &str) -> Option<&'static Word<Meant>> {

@@ -312,3 +312,120 @@ fn names_of_other_limiters() {
         ],
     );
 }
+
+/// `window = "2 weeks"` was answered by `7d`, `1y` by `30d`, `"2h15min"` by `"90min"`.
+#[test]
+fn what_a_message_says_to_write_is_what_was_meant() {
+    hold_behind(
+        "algo = fixed_window, limit = 5, window = ",
+        &[
+            ("2w", "write `14d`, in quotes"),
+            ("3months", "write `90d`, in quotes"),
+            ("\"2 weeks\"", "write `14d`"),
+            ("\"2 years\"", "write `730d`"),
+            ("\"1.5h\"", "write `\"90min\"`"),
+            ("\"2h15min\"", "write `\"135min\"`"),
+            ("\"2h 15min 30s\"", "write `\"8130s\"`"),
+            ("\"1h30\"", "write `\"90min\"`"),
+            ("\"1h5x\"", "write `\"90min\"` for 1h30min"),
+            ("\"01:30:00\"", "is written `\"90min\"` here"),
+            ("PT1M", "`PT1M` is written `\"1min\"` here"),
+        ],
+    );
+    hold_behind(
+        "capacity = 5, refill = ",
+        &[
+            ("\"300/month\"", "write `30d`"),
+            ("300w", "write `300/7d`, in quotes"),
+            ("\"0.5/s\"", "write `\"1/2s\"`"),
+            ("\"2.5/10min\"", "write `\"5/20min\"`"),
+            ("\"5/1h30min\"", "write `\"5/90min\"`"),
+            ("10r/m", "is written `\"10/min\"` here"),
+        ],
+    );
+    hold(
+        SEND,
+        &[
+            ("per_hour = 100", "write `refill = \"100/h\"`, or `limit = 100, window = \"1h\"`"),
+            ("algo = fixed_window, rate = \"100/h\"", "write `limit = 100, window = \"1h\"`"),
+            ("\"100/week\"", "write `capacity = 100, refill = \"100/7d\"`"),
+            ("capacity = 5, refill = 10, window = 15", "as in `refill = \"10/15s\"`"),
+            ("capacity = 5, refill = \"5/min\", window = 60", "as in `refill = \"5/min\"`"),
+            (
+                "capacity = 5, refill = user.rate, window = 60",
+                "as in `refill = Rate::new(user.rate, Duration::from_micros(60000000))`",
+            ),
+            ("algo = fixed_window, limit = 5 / 60", "write `limit = 5, window = \"60s\"`"),
+            ("algo = fixed_window, limit = 5/min", "write `limit = 5, window = \"1min\"`"),
+            ("fixed_window, 5, 60", "write `algo = fixed_window, limit = 5, window = 60`"),
+            ("FixedWindow(5, 60)", "write `algo = fixed_window, limit = 5, window = 60`"),
+            (
+                "fixed_window(limit = 5, window = 60)",
+                "write `algo = fixed_window, limit = 5, window = 60`",
+            ),
+            ("permitLimit = 5, window = 60", "did you mean `limit`?"),
+            ("TokenLimit = 5, refill = 60", "did you mean `capacity`?"),
+        ],
+    );
+}
+
+/// `window = user.window_minutes` was in seconds, and `refill = user.per_minute` per second.
+#[test]
+fn a_name_says_another_unit() {
+    hold_behind(
+        "algo = fixed_window, limit = 5, window = ",
+        &[
+            ("user.window_minutes", "looks like minutes: write `Duration::from_mins("),
+            ("WINDOW_HOURS", "looks like hours: write `Duration::from_hours(WINDOW_HOURS)`"),
+            ("user.days", "looks like days: write `Duration::from_hours(24 * user.days)`"),
+            ("user.window_ms as u64", "looks like milliseconds"),
+            ("user.window.as_micros()", "looks like microseconds: write `user.window`"),
+        ],
+    );
+    hold_behind(
+        "capacity = 5, refill = ",
+        &[
+            ("user.per_minute", "one per minute: write `Rate::per_minute(user.per_minute)`"),
+            ("RPM", "write `Rate::per_minute(RPM)`"),
+            ("user.requests_per_hour as u64", "write `Rate::per_hour("),
+        ],
+    );
+    compile(
+        SEND,
+        &[
+            "algo = fixed_window, limit = 5, window = user.window_minutes * 60",
+            "algo = fixed_window, limit = 5, window = WINDOW_HOURS * 3600",
+            "algo = fixed_window, limit = 5, window = Duration::from_mins(user.window_minutes)",
+            "algo = fixed_window, limit = 5, window = 5.std_minutes()",
+            "algo = fixed_window, limit = 5, window = user.bonus",
+            "capacity = 5, refill = user.per_second",
+            "capacity = 5, refill = Rate::per_minute(user.per_minute)",
+            "capacity = 20, refill = (user.per_minute + 59) / 60",
+            "capacity = 20, refill = user.rate",
+        ],
+    );
+}
+
+/// `cost = 2 * 11` of a capacity of 20 was refused at every call.
+#[test]
+fn written_arithmetic_has_the_limits_of_a_number() {
+    hold(
+        SEND,
+        &[
+            ("capacity = 20, refill = 5, cost = 2 * 11", "a cost of 22 is more than"),
+            ("capacity = 2 * 10, refill = 5, cost = 21", "a cost of 21 is more than"),
+            (
+                "algo = sliding_counter, limit = 5, window = 60, sub_windows = 20 * 10",
+                "`sub_windows` can be 1 to 100",
+            ),
+            ("algo = sliding_log, limit = 2 * 1_000_000, window = 60", "1000000 at most"),
+        ],
+    );
+    compile(
+        SEND,
+        &[
+            "capacity = 2 * 10, refill = 5, cost = 2 * 10",
+            "algo = sliding_counter, limit = 5, window = 60, sub_windows = 60 / 10",
+        ],
+    );
+}

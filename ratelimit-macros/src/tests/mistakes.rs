@@ -144,7 +144,7 @@ fn f33_numbers_that_do_not_go_together() {
             ),
             (
                 "capacity = 5, refill = 1, window = 60",
-                "does not take `window`: it takes `capacity` and `refill`",
+                "a part of `refill`, as in `refill = \"1/min\"`",
             ),
             ("limit = 5, window = 60", "write `algo = fixed_window`"),
             ("colour = red, capacity = 5", "unknown argument `colour`: there are"),
@@ -498,7 +498,7 @@ fn habits_that_gave_two_errors_or_none() {
             ("key = tenant, capacity = 5, refill = 1", "did you mean `key = \"@tenant ?: @ip\"`?"),
             ("key = global, capacity = 5, refill = 1", "one budget for all callers needs no `key`"),
             ("capacity = 20, refill = \"5/min/user\"", "`refill` takes a rate"),
-            ("algo = fixed_window, limit = 5, window = \"00:01:00\"", "`window` takes a duration"),
+            ("algo = fixed_window, limit = 5, window = \"00:01:00\"", "is written `\"1min\"` here"),
             ("algo = fixed_window, limit = 5, window = \"0 0 * * *\"", "`window` takes a duration"),
             ("algo = fixed_window, limit = 5, window = 5 * time.Minute", "write `\"5min\"`"),
             ("algo = fixed_window, limit = 5, window = TimeUnit.MINUTES", "write `\"1min\"`"),

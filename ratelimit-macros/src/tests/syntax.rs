@@ -326,7 +326,7 @@ fn f33_arguments_without_a_name() {
         SEND,
         &[
             ("\"5/m\"", "write `capacity = 5, refill = \"5/min\"`"),
-            ("\"5 per minute\"", "write `capacity = 5, refill = \"5/minute\"`"),
+            ("\"5 per minute\"", "write `capacity = 5, refill = \"5/min\"`"),
             ("5, 60", "write `capacity = 20, refill = 5` or `limit = 5, window = 60`"),
             ("\"phone\", 20, 5", "write `key = \"phone\"`"),
             ("\"fixed\"", "write `name = \"fixed\"`"),
@@ -356,8 +356,11 @@ fn f33_one_error_for_the_words_of_another_limiter() {
         &[
             ("bare fixed_window, limit = 5, window = 60", "write `algo = fixed_window`"),
             ("fixed_window, limit = 5, window = 60", "write `algo = fixed_window`"),
-            ("fixed_window(5, 60)", "write `algo = fixed_window`"),
-            ("token_bucket(capacity = 20, refill = 5)", "write `algo = token_bucket`"),
+            ("fixed_window(5, 60)", "write `algo = fixed_window, limit = 5, window = 60`"),
+            (
+                "token_bucket(capacity = 20, refill = 5)",
+                "write `algo = token_bucket, capacity = 20, refill = 5`",
+            ),
             ("bucket = leaky, leak = 1", "write `algo = leaky_bucket`"),
             ("policy = \"fixed\"", "write `algo = fixed_window`"),
             ("limit = 5, per = \"1m\"", "did you mean `window`?"),

@@ -45,4 +45,14 @@ fn f8(phone: &str) -> Result<usize, RateLimitError> {
     Ok(phone.len())
 }
 
+#[rate_limit(algo = fixed_window, limit = 5, window = phone.window_minutes)]
+fn f9(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
+#[rate_limit(capacity = 5, refill = phone.per_minute)]
+fn f10(phone: &str) -> Result<usize, RateLimitError> {
+    Ok(phone.len())
+}
+
 fn main() {}
