@@ -468,12 +468,11 @@ fn algo_with_numbers(word: &str, input: ParseStream<'_>) -> Option<String> {
         let _: syn::Result<TokenStream> = input.parse();
         Ok(numbers)
     };
-    let tokens = match group {
-        Some(tokens) => tokens,
-        None => {
-            ahead.parse::<Token![,]>().ok()?;
-            ahead.parse().ok()?
-        }
+    let tokens = if let Some(tokens) = group {
+        tokens
+    } else {
+        ahead.parse::<Token![,]>().ok()?;
+        ahead.parse().ok()?
     };
     let numbers = literals.parse2(tokens).ok()?;
     let needs = algo.needs();

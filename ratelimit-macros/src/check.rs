@@ -418,9 +418,28 @@ impl<'a> Reader<'a> {
         true
     }
 
+    /// Whether a value is an argument that is declared as a `Duration` or a `Rate`, whatever its name says.
+    fn has_its_type(&self, value: &Expr, quantity: quantity::Quantity) -> bool {
+        let wanted = match quantity {
+            quantity::Quantity::Duration => "Duration",
+            quantity::Quantity::Rate => "Rate",
+            quantity::Quantity::Count | quantity::Quantity::Parts => return false,
+        };
+        let Expr::Path(path) = unwrapped(value) else { return false };
+        let is_declared = |param: usize| match self.scope.params.get(param).map(|param| param.ty) {
+            Some(Type::Path(ty)) => ty.path.segments.last().is_some_and(|it| it.ident == wanted),
+            _ => false,
+        };
+        let is_same = |ident: &Ident| path.path.get_ident().is_some_and(|name| name == ident);
+        self.scope.names.iter().any(|name| is_same(name.ident) && is_declared(name.param))
+    }
+
     fn number(&mut self, given: &'a Given, quantity: quantity::Quantity) -> Option<Number> {
         if self.is_foreign_text(given) {
             return None;
+        }
+        if self.has_its_type(&given.value, quantity) {
+            return Some(Number::PerCall(given.value.clone()));
         }
         let is_bound = |word: &str| self.scope.binds(word);
         let number = quantity::read(given.arg.name(), quantity, &given.value, &is_bound);

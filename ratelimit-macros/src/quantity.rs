@@ -513,7 +513,7 @@ fn needs_quotes(
             let times = number.base10_digits();
             match unit_meant_by(number.suffix()) {
                 Ok(unit) => format!("{times}{unit}"),
-                Err(_) => return None,
+                Err(()) => return None,
             }
         }
     };

@@ -406,6 +406,28 @@ fn a_name_says_another_unit() {
     );
 }
 
+/// An argument of that type is what it is, whatever it is called.
+#[test]
+fn a_declared_type_counts_more_than_a_name() {
+    let function = "fn send(hours: Duration, timeout_ms: std::time::Duration, rpm: Rate, n_ms: u64) \
+                    -> Result<(), Error> { Ok(()) }";
+    compile(
+        function,
+        &[
+            "algo = fixed_window, limit = 5, window = hours",
+            "algo = fixed_window, limit = 5, window = timeout_ms",
+            "capacity = 5, refill = rpm",
+        ],
+    );
+    hold(
+        function,
+        &[
+            ("algo = fixed_window, limit = 5, window = n_ms", "looks like milliseconds"),
+            ("capacity = 5, refill = n_ms / 60", "drops its rest"),
+        ],
+    );
+}
+
 /// `cost = 2 * 11` of a capacity of 20 was refused at every call.
 #[test]
 fn written_arithmetic_has_the_limits_of_a_number() {
