@@ -12,18 +12,26 @@ pub use std::boxed::Box;
 pub use self::call::Call;
 pub use self::number::{Count, IntoRate, IntoWindow};
 pub use self::run::Run;
-use crate::algo::{Plan, Resolution};
-use crate::error::{ConfigError, RateLimitError};
-pub use crate::key::{KeyBuilder, functions as key};
+use crate::algo::Resolution;
+use crate::decision::RateLimitError;
+use crate::error::ConfigError;
+pub use crate::key::KeyBuilder;
 use crate::limiter::Limiter;
 use crate::reject::FromRateLimitError;
 pub use crate::reject::OrLimited;
-use crate::rule::{Algorithm, Check, Rule};
+use crate::rule::{Algorithm, Check, Plan, Rule};
 pub use crate::rule::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
+
+/// What key expressions become: functions, and values of the request.
+pub mod key {
+    pub use crate::context::{Device, Header, Ip, Method, Path, Route, Tenant, User};
+    pub use crate::key::functions::*;
+}
 
 /// The arithmetic, for the tests of this repository.
 pub mod algo {
     pub use crate::algo::*;
+    pub use crate::rule::Plan;
 }
 
 /// A rule that is named after the function it stands on.

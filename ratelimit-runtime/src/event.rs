@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::decision::Degraded;
+use crate::degraded::Degraded;
 use crate::key::LimitKey;
 
 /// A call that a rule did not simply admit, for a hook:

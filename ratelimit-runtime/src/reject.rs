@@ -1,6 +1,6 @@
 //! What a function returns when its body does not run.
 
-use crate::error::RateLimitError;
+use crate::decision::RateLimitError;
 
 /// A return type that can say that the body did not run.
 ///

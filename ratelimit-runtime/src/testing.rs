@@ -31,13 +31,9 @@ use std::error::Error;
 use std::fmt::Debug;
 
 use crate::clock::{Clock, ManualClock};
-use crate::error::{Limited, RateLimitError};
-use crate::limiter::Limiter;
+use crate::decision::{Limited, RateLimitError};
+use crate::limiter::{Limiter, OF_SCOPE};
 use crate::rule::Mode;
-
-tokio::task_local! {
-    static LIMITER: Limiter;
-}
 
 /// A limiter on an embedded store of its own, and the clock that moves its time.
 ///
@@ -54,18 +50,13 @@ pub fn limiter() -> (Limiter, ManualClock) {
 /// For functions that are not async: a future that the closure makes runs after it, on the limiter
 /// of the process. Use [`with_limiter_async`].
 pub fn with_limiter<R>(limiter: &Limiter, run: impl FnOnce() -> R) -> R {
-    LIMITER.sync_scope(limiter.clone(), run)
+    OF_SCOPE.sync_scope(limiter.clone(), run)
 }
 
 /// Runs a future in which limited functions use this limiter, instead of that of the process.
 /// Tasks that it spawns do not.
 pub async fn with_limiter_async<F: Future>(limiter: &Limiter, future: F) -> F::Output {
-    LIMITER.scope(limiter.clone(), future).await
-}
-
-/// The limiter of the scope.
-pub(crate) fn current() -> Option<Limiter> {
-    LIMITER.try_with(Clone::clone).ok()
+    OF_SCOPE.scope(limiter.clone(), future).await
 }
 
 /// Expects that a function was refused, and returns why.

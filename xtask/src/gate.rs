@@ -6,7 +6,7 @@ use std::{env, fs, thread};
 
 use crate::cmd::{capture, cargo, nice, run as must};
 use crate::steps::{Step, Steps, When};
-use crate::{Result, deny, features, fuzz, links, lua, packages, setup, workspace};
+use crate::{Result, arrows, deny, features, fuzz, links, lua, packages, setup, workspace};
 
 /// Every check there is; the cheap ones come first. Tests wait for clocks and servers most of the time, so what
 /// needs nothing but a processor is done meanwhile, with what they leave of it.
@@ -14,6 +14,7 @@ const STEPS: &[Step] = &[
     Step { name: "set-up", when: When::First, work: setup::check },
     Step { name: "lock-file", when: When::First, work: lock_file },
     Step { name: "format", when: When::First, work: format },
+    Step { name: "arrows", when: When::First, work: arrows::check },
     Step { name: "lua", when: When::First, work: lua::lint },
     Step { name: "dependencies", when: When::First, work: deny::run },
     Step { name: "clippy", when: When::First, work: clippy },

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::number::{Count, IntoRate, IntoWindow, Negative};
 use super::run::Run;
-use crate::decision::Decision;
-use crate::error::{Argument, Fault, InvalidCall, InvalidNumber, RateLimitError};
+use crate::decision::{Decision, RateLimitError};
+use crate::error::{Argument, Fault, InvalidCall, InvalidNumber};
 use crate::key::LimitKey;
 use crate::limiter::{Caller, Checks, Limiter, Place, Question, mistaken};
 use crate::rule::{Algorithm, Check, Mode, Rate, Rule};
@@ -143,12 +143,7 @@ impl Call {
     /// A window's length for this call.
     pub fn window(&mut self, window: impl IntoWindow) -> &mut Self {
         let new = window.into_window();
-        self.number(Argument::Window, new, |algorithm, new| match algorithm {
-            Algorithm::FixedWindow { window, .. }
-            | Algorithm::SlidingLog { window, .. }
-            | Algorithm::SlidingCounter { window, .. } => *window = new,
-            Algorithm::TokenBucket { .. } | Algorithm::LeakyBucket { .. } => {}
-        })
+        self.number(Argument::Window, new, |algorithm, new| set(algorithm.window_mut(), new))
     }
 
     /// A sliding counter's number of parts for this call.
@@ -156,9 +151,7 @@ impl Call {
         // A number that does not fit is far above the maximum, which is reported.
         let new = number.count().map(|new| u32::try_from(new).unwrap_or(u32::MAX));
         self.number(Argument::SubWindows, new, |algorithm, new| {
-            if let Algorithm::SlidingCounter { sub_windows, .. } = algorithm {
-                *sub_windows = new;
-            }
+            set(algorithm.sub_windows_mut(), new);
         })
     }
 
@@ -265,24 +258,11 @@ impl Call {
     }
 
     fn count(&mut self, argument: Argument, number: Result<u64, Negative>) -> &mut Self {
-        self.number(argument, number, |algorithm, new| match algorithm {
-            Algorithm::TokenBucket { capacity, .. } | Algorithm::LeakyBucket { capacity, .. } => {
-                *capacity = new;
-            }
-            Algorithm::FixedWindow { limit, .. }
-            | Algorithm::SlidingLog { limit, .. }
-            | Algorithm::SlidingCounter { limit, .. } => *limit = new,
-        })
+        self.number(argument, number, |algorithm, new| *algorithm.limit_mut() = new)
     }
 
     fn rate(&mut self, argument: Argument, rate: Result<Rate, Negative>) -> &mut Self {
-        self.number(argument, rate, |algorithm, new| match algorithm {
-            Algorithm::TokenBucket { refill: rate, .. }
-            | Algorithm::LeakyBucket { leak: rate, .. } => *rate = new,
-            Algorithm::FixedWindow { .. }
-            | Algorithm::SlidingLog { .. }
-            | Algorithm::SlidingCounter { .. } => {}
-        })
+        self.number(argument, rate, |algorithm, new| set(algorithm.rate_mut(), new))
     }
 
     /// Sets one number of the last check.
@@ -323,6 +303,13 @@ impl Call {
             self.negative.get_or_insert(BelowZero { rule, argument, value });
         }
         self
+    }
+}
+
+/// Sets a number that the algorithm has. The attribute gives it no other.
+fn set<T>(number: Option<&mut T>, new: T) {
+    if let Some(number) = number {
+        *number = new;
     }
 }
 

@@ -6,7 +6,7 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::error::RateLimitError;
+use crate::decision::RateLimitError;
 use crate::limiter::{Place, Question};
 
 /// The store is asked. No place: nothing was to be decided.

@@ -13,7 +13,6 @@
 mod fixed_window;
 mod flow;
 mod leaky_bucket;
-mod plan;
 mod sliding_counter;
 mod sliding_log;
 mod token_bucket;
@@ -21,10 +20,11 @@ mod token_bucket;
 pub use fixed_window::{FixedWindow, WindowState};
 pub use flow::Flow;
 pub use leaky_bucket::{LeakyBucket, LeakyState};
-pub use plan::Plan;
 pub use sliding_counter::{CounterState, Grid, SlidingCounter};
 pub use sliding_log::{LogState, SlidingLog};
 pub use token_bucket::{TokenBucket, TokenState};
+
+use smallvec::SmallVec;
 
 /// The largest capacity, limit or wait in milliseconds: 2^53 − 1, what a script can count to.
 pub const MAX_COUNT: u64 = (1 << 53) - 1;
@@ -77,6 +77,9 @@ pub struct Answer {
     /// Leaky bucket: how many milliseconds to wait until all that is in front has leaked.
     pub delay_ms: u64,
 }
+
+/// One answer per check, in their order.
+pub type Answers = SmallVec<[Answer; 1]>;
 
 /// How a check ended, for [`Arithmetic::answer`].
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,9 @@
 mod head;
 mod key;
 #[cfg(feature = "tower")]
-mod told;
+mod report;
+#[cfg_attr(not(feature = "tower"), path = "no_scope.rs")]
+mod scope;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,18 +13,14 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-#[cfg(feature = "tower")]
-use tokio::task::futures::TaskLocalFuture;
-
 use crate::address::{self, V6_BITS};
 use crate::key::{LimitKey, functions};
-use crate::rule::Check;
-use crate::store::Answers;
 
 pub(crate) use self::head::Head;
 pub use self::key::{Device, Header, Ip, Method, Path, Route, Tenant, User};
 #[cfg(feature = "tower")]
-pub(crate) use self::told::Told;
+pub(crate) use self::report::{Reports, RuleReport};
+use self::scope::Scope;
 
 tokio::task_local! {
     static CURRENT: RequestContext;
@@ -76,24 +74,9 @@ struct Inner {
     user: Option<Box<str>>,
     tenant: Option<Box<str>>,
     device: Option<Box<str>>,
-    /// What rules have said so far, if there is somebody to tell it to, and no outer layer keeps it.
-    #[cfg(feature = "tower")]
-    told: Option<parking_lot::Mutex<self::told::Kept>>,
-    /// That of the layer around the one that made this, for the same request.
-    #[cfg(feature = "tower")]
-    outer: Option<RequestContext>,
-    /// How much longer the reported waits are.
-    #[cfg(feature = "tower")]
-    spread: crate::web::Spread,
-    /// How refusals are answered.
-    #[cfg(feature = "tower")]
-    answers: crate::web::ErrorResponses,
-    /// Whether the request is for gRPC, where the application says.
-    #[cfg(feature = "tower")]
-    grpc: Option<bool>,
-    /// Whether some call of the request was not admitted; kept by the outermost layer.
-    #[cfg(feature = "tower")]
-    turned_away: std::sync::atomic::AtomicBool,
+    /// What layers keep with it.
+    #[cfg_attr(not(feature = "tower"), expect(dead_code, reason = "there are no layers"))]
+    scope: Scope,
 }
 
 /// An address, and how many bits of it count if it is one of IPv6.
@@ -125,107 +108,6 @@ impl RequestContext {
     /// Runs a closure in this context, and what it calls on its own thread.
     pub fn scope_blocking<R>(self, run: impl FnOnce() -> R) -> R {
         CURRENT.sync_scope(self, run)
-    }
-
-    /// As [`scope`](Self::scope), as a future that has a name.
-    #[cfg(feature = "tower")]
-    pub(crate) fn around<F: Future>(self, future: F) -> TaskLocalFuture<Self, F> {
-        CURRENT.scope(self, future)
-    }
-
-    /// Keeps what a store answers, for the headers of the response.
-    #[inline]
-    #[cfg_attr(not(feature = "tower"), expect(clippy::missing_const_for_fn, reason = "as with it"))]
-    pub(crate) fn tell(checks: &[Check<'_>], answers: &Answers) {
-        #[cfg(feature = "tower")]
-        let _ = CURRENT.try_with(|context| {
-            let Some(kept) = &context.outermost().told else { return };
-            let told = checks.iter().zip(answers);
-            let shown =
-                told.filter(|(check, _)| !check.is_shadow() && !check.rule().hides_headers());
-            let mut kept = kept.lock();
-            shown.for_each(|(check, answer)| {
-                Told::new(check, answer, context).keep_in(&mut kept);
-            });
-        });
-        #[cfg(not(feature = "tower"))]
-        let _ = (checks, answers);
-    }
-
-    /// Forgets what was kept: no decision can be made for this request, so nothing holds.
-    #[cold]
-    #[cfg_attr(not(feature = "tower"), expect(clippy::missing_const_for_fn, reason = "as with it"))]
-    pub(crate) fn untell() {
-        #[cfg(feature = "tower")]
-        let _ = CURRENT.try_with(|context| {
-            if let Some(kept) = &context.outermost().told {
-                kept.lock().clear();
-            }
-        });
-    }
-
-    /// A call of this request does not run, so what is answered is for this client and this moment.
-    #[cold]
-    #[cfg_attr(not(feature = "tower"), expect(clippy::missing_const_for_fn, reason = "as with it"))]
-    pub(crate) fn turn_away() {
-        #[cfg(feature = "tower")]
-        let _ = CURRENT.try_with(|context| {
-            context.outermost().turned_away.store(true, std::sync::atomic::Ordering::Relaxed);
-        });
-    }
-
-    /// Whether some call of this request was not admitted.
-    #[cfg(feature = "tower")]
-    pub(crate) fn was_turned_away(&self) -> bool {
-        self.outermost().turned_away.load(std::sync::atomic::Ordering::Relaxed)
-    }
-
-    /// Whether there is something to write into the header of the response.
-    #[cfg(feature = "actix")]
-    pub(crate) fn has_news(&self) -> bool {
-        let kept = self.outermost().told.as_ref();
-        self.was_turned_away() || kept.is_some_and(|kept| !kept.lock().is_empty())
-    }
-
-    /// Whether the request is for gRPC, where the application says.
-    #[cfg(feature = "tower")]
-    pub(crate) fn grpc(&self) -> Option<bool> {
-        self.inner.grpc
-    }
-
-    /// What rules have said so far.
-    #[cfg(feature = "tower")]
-    pub(crate) fn told(&self) -> self::told::Kept {
-        let kept = self.outermost().told.as_ref();
-        kept.map(|kept| std::mem::take(&mut *kept.lock())).unwrap_or_default()
-    }
-
-    /// The one of all layers around this request that keeps what is told.
-    #[cfg(feature = "tower")]
-    fn outermost(&self) -> &Inner {
-        let mut inner = &*self.inner;
-        while let Some(outer) = &inner.outer {
-            inner = &outer.inner;
-        }
-        inner
-    }
-
-    /// How much longer the reported waits are.
-    #[cfg(feature = "tower")]
-    pub(crate) fn spread(&self) -> crate::web::Spread {
-        self.inner.spread
-    }
-
-    /// The same in the context of this task.
-    #[cfg(feature = "tower")]
-    pub(crate) fn current_spread() -> crate::web::Spread {
-        CURRENT.try_with(Self::spread).unwrap_or_default()
-    }
-
-    /// How refusals are answered here.
-    #[cfg(feature = "tower")]
-    pub(crate) fn answers() -> crate::web::ErrorResponses {
-        CURRENT.try_with(|context| context.inner.answers.clone()).unwrap_or_default()
     }
 
     /// The client's address. For a key there is [`ip_key`](Self::ip_key): a customer with IPv6 has
@@ -364,55 +246,6 @@ impl RequestContextBuilder {
     /// A header: `@header['name']`. Of several with one name the first counts.
     pub fn header(self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.with(|inner| inner.head.push(&name.to_lowercase(), value.as_ref()))
-    }
-
-    /// Starts with what an outer layer knows of the same request, its head aside. What is decided is
-    /// told to both.
-    #[cfg(feature = "tower")]
-    pub(crate) fn inside(outer: RequestContext) -> Self {
-        let known = &*outer.inner;
-        let inner = Inner {
-            ip: known.ip,
-            user: known.user.clone(),
-            tenant: known.tenant.clone(),
-            device: known.device.clone(),
-            answers: known.answers.clone(),
-            spread: known.spread,
-            grpc: known.grpc,
-            outer: Some(outer),
-            ..Inner::default()
-        };
-        Self { inner: Arc::new(inner) }
-    }
-
-    /// The method, the path and all headers of a request.
-    #[cfg(feature = "tower")]
-    pub(crate) fn head(self, head: Head) -> Self {
-        self.with(|inner| inner.head = head)
-    }
-
-    /// What is decided will be [asked for](RequestContext::told).
-    #[cfg(feature = "tower")]
-    pub(crate) fn telling(self) -> Self {
-        self.with(|inner| inner.told = Some(parking_lot::Mutex::default()))
-    }
-
-    /// How much longer the reported waits are.
-    #[cfg(feature = "tower")]
-    pub(crate) fn spread(self, spread: crate::web::Spread) -> Self {
-        self.with(|inner| inner.spread = spread)
-    }
-
-    /// How refusals are answered.
-    #[cfg(feature = "tower")]
-    pub(crate) fn answers(self, answers: crate::web::ErrorResponses) -> Self {
-        self.with(|inner| inner.answers = answers)
-    }
-
-    /// Whether the request is for gRPC.
-    #[cfg(feature = "tower")]
-    pub(crate) fn grpc(self, is: bool) -> Self {
-        self.with(|inner| inner.grpc = Some(is))
     }
 
     /// The finished context.

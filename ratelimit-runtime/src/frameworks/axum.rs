@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 
-use crate::error::RateLimitError;
+use crate::decision::RateLimitError;
 use crate::reject::{FromRateLimitError, NoAnswer, OrLimited};
 
 /// 429 with `Retry-After`, 503, 400 or 500, each with a problem document, or with what the

@@ -14,5 +14,3 @@ mod tower;
 pub use self::actix::RateLimitMiddleware;
 #[cfg(feature = "tower")]
 pub use self::tower::{RateLimitFuture, RateLimitService, TextBody};
-#[cfg(feature = "tower")]
-pub(crate) use self::tower::{path, peer, route};

@@ -7,7 +7,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::context::RequestContext;
-use crate::error::RateLimitError;
+use crate::decision::RateLimitError;
 
 /// `RESOURCE_EXHAUSTED` with a `RetryInfo` in its details, `UNAVAILABLE`, `INVALID_ARGUMENT` or
 /// `INTERNAL`. No message names a rule, and `cache-control` is `no-store`.

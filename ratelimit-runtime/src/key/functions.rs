@@ -12,7 +12,6 @@ use super::part::{KeyPart, KeyWriter, MaybeKeyPart, Optional};
 use super::shorten::hex128;
 use super::text::Text;
 use crate::address;
-pub use crate::context::{Device, Header, Ip, Method, Path, Route, Tenant, User};
 
 /// `a?.b`: what is in the `Option`.
 #[inline]

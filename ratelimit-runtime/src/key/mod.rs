@@ -14,7 +14,7 @@
 mod builder;
 mod escape;
 mod fold;
-pub mod functions;
+pub(crate) mod functions;
 mod mark;
 mod part;
 mod shorten;

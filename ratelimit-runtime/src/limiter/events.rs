@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use once_cell::sync::Lazy;
 
-use crate::decision::Degraded;
+use crate::degraded::Degraded;
 use crate::event::{LimitEvent, LimitEventKind};
 use crate::panics::survives;
 use crate::rule::Check;

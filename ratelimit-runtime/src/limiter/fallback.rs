@@ -90,30 +90,16 @@ impl Fallback {
 }
 
 /// One replica's share of a rule: at least 1 of what is not 0, and a rate that is so much slower.
-fn share(algorithm: Algorithm, replicas: NonZeroU32) -> Algorithm {
-    let part = |limit: u64| limit.div_ceil(replicas.get().into());
-    // As slow as a rate can be, if it would be slower than that.
-    let slower = |rate: Rate| {
+fn share(mut algorithm: Algorithm, replicas: NonZeroU32) -> Algorithm {
+    let limit = algorithm.limit_mut();
+    *limit = limit.div_ceil(replicas.get().into());
+    if let Some(rate) = algorithm.rate_mut() {
+        // As slow as a rate can be, if it would be slower than that.
         let longest = Duration::from_micros(MAX_SPAN_US).max(rate.period());
-        Rate::new(rate.permits(), rate.period().saturating_mul(replicas.get()).min(longest))
-    };
-    match algorithm {
-        Algorithm::TokenBucket { capacity, refill } => {
-            Algorithm::TokenBucket { capacity: part(capacity), refill: slower(refill) }
-        }
-        Algorithm::LeakyBucket { capacity, leak } => {
-            Algorithm::LeakyBucket { capacity: part(capacity), leak: slower(leak) }
-        }
-        Algorithm::FixedWindow { limit, window } => {
-            Algorithm::FixedWindow { limit: part(limit), window }
-        }
-        Algorithm::SlidingLog { limit, window } => {
-            Algorithm::SlidingLog { limit: part(limit), window }
-        }
-        Algorithm::SlidingCounter { limit, window, sub_windows } => {
-            Algorithm::SlidingCounter { limit: part(limit), window, sub_windows }
-        }
+        let period = rate.period().saturating_mul(replicas.get()).min(longest);
+        *rate = Rate::new(rate.permits(), period);
     }
+    algorithm
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! [`RateLimit`]: one rule and one key, for code that is not an annotated function.
 
 use super::{Limiter, mistaken};
-use crate::decision::Decision;
-use crate::error::RateLimitError;
+use crate::decision::{Decision, RateLimitError};
 use crate::key::LimitKey;
 use crate::rule::{Algorithm, Check, Rule};
 

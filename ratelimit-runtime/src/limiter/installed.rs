@@ -7,7 +7,14 @@ use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
 use super::{Limiter, mistaken};
-use crate::error::{ConfigError, InvalidCall, RateLimitError};
+use crate::decision::RateLimitError;
+use crate::error::{ConfigError, InvalidCall};
+
+#[cfg(feature = "testing")]
+tokio::task_local! {
+    /// The limiter that a test has chosen for what it runs.
+    pub(crate) static OF_SCOPE: Limiter;
+}
 
 static INSTALLED: OnceCell<Installed> = OnceCell::new();
 
@@ -40,7 +47,7 @@ impl Limiter {
     #[inline]
     pub(crate) fn of_scope() -> Option<Self> {
         #[cfg(feature = "testing")]
-        return crate::testing::current();
+        return OF_SCOPE.try_with(Clone::clone).ok();
         #[cfg(not(feature = "testing"))]
         None
     }

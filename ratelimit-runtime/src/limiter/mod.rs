@@ -26,6 +26,8 @@ pub use self::builder::LimiterBuilder;
 use self::events::Events;
 use self::fallback::Fallback;
 pub use self::handle::RateLimit;
+#[cfg(feature = "testing")]
+pub(crate) use self::installed::OF_SCOPE;
 use self::latency::Latency;
 use self::outage_log::OutageLog;
 pub(crate) use self::place::{Checks, Place};
@@ -34,13 +36,14 @@ use self::resets::Resets;
 use crate::algo::Resolution;
 use crate::clock::Clock;
 use crate::context::RequestContext;
-use crate::decision::{self, Decision, Degraded};
+use crate::decision::{self, Decision, Limited, RateLimitError, Unavailable};
+use crate::degraded::Degraded;
 use crate::driver;
-use crate::error::{ConfigError, InvalidCall, Limited, RateLimitError, StoreError, Unavailable};
+use crate::error::{ConfigError, InvalidCall, StoreError};
 use crate::key::{LimitKey, Missing};
 use crate::rule::{Check, Mode, OnError, Rule};
 use crate::store::{Answers, BoxFuture, Charges, Store};
-use crate::telemetry;
+use crate::telemetry::{self, Series};
 
 /// The most checks in one call: a script is not asked to do more at a time.
 const MAX_CHECKS: usize = 64;
@@ -463,8 +466,11 @@ impl Limiter {
     /// rules admit.
     #[inline]
     fn tell(&self, checks: &[Check<'_>], answers: &Answers, degraded: Option<Degraded>) {
-        telemetry::decided(checks, answers);
-        RequestContext::tell(checks, answers);
+        let said = checks.iter().zip(answers);
+        let said =
+            said.map(|(check, answer)| (check.rule().series(), answer.admitted, check.is_shadow()));
+        telemetry::decided(said, || decision::admits(checks, answers));
+        RequestContext::report(checks, answers);
         if !answers.iter().all(|answer| answer.admitted) {
             self.shared.events.limited(checks, answers, degraded);
         }
@@ -479,14 +485,14 @@ impl Limiter {
     ) -> Result<(Decision, Charges), RateLimitError> {
         match self.without_store(checks) {
             Without::Closed(rule) => {
-                telemetry::degraded(checks, None, &cause);
-                RequestContext::untell();
-                RequestContext::turn_away();
+                telemetry::degraded(series(checks), None, &cause);
+                RequestContext::forget_reports();
+                RequestContext::note_rejection();
                 self.shared.events.undecided(checks, None);
                 Err(unavailable(rule, cause))
             }
             Without::Open => {
-                telemetry::degraded(checks, Some(Degraded::Open), &cause);
+                telemetry::degraded(series(checks), Some(Degraded::Open), &cause);
                 self.shared.events.undecided(checks, Some(Degraded::Open));
                 let decision = Decision::unasked().without_store(Degraded::Open, cause);
                 Ok((decision, Charges::new()))
@@ -495,7 +501,7 @@ impl Limiter {
                 let decided = self.shared.fallback.decide(checks);
                 let (answers, charges) =
                     decided.map_err(|error| mistaken(misconfigured(checks, error)))?;
-                telemetry::degraded(checks, Some(Degraded::Local), &cause);
+                telemetry::degraded(series(checks), Some(Degraded::Local), &cause);
                 self.tell(checks, &answers, Some(Degraded::Local));
                 let decision = Decision::new(checks, &answers);
                 Ok((decision.without_store(Degraded::Local, cause), charges))
@@ -518,6 +524,11 @@ impl Limiter {
     }
 }
 
+/// Under which names the rules of checks are counted.
+fn series<'c>(checks: &'c [Check<'_>]) -> impl Iterator<Item = &'c Arc<Series>> {
+    checks.iter().map(|check| check.rule().series())
+}
+
 /// Who decides when the store does not answer.
 enum Without<'a> {
     /// Nobody, and the call is not admitted for this rule.
@@ -532,7 +543,7 @@ enum Without<'a> {
 #[cold]
 pub(crate) fn mistaken(mistake: InvalidCall) -> RateLimitError {
     telemetry::mistaken(&mistake);
-    RequestContext::turn_away();
+    RequestContext::note_rejection();
     mistake.into()
 }
 
@@ -540,7 +551,7 @@ fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
     if decision.is_admitted() {
         return Ok(decision);
     }
-    RequestContext::turn_away();
+    RequestContext::note_rejection();
     Err(Limited::new(decision).into())
 }
 
@@ -622,7 +633,7 @@ fn judge(check: &Check<'_>) -> Result<(), InvalidCall> {
     let rule = check.rule();
     let name = || rule.name().to_owned();
     let numbers = check.algorithm();
-    if std::mem::discriminant(&numbers) != std::mem::discriminant(&rule.written()) {
+    if !numbers.is_like(&rule.written()) {
         let (rule, given) = (rule.name().into(), numbers.name());
         return Err(ConfigError::OtherAlgorithm { rule, given }.into());
     }

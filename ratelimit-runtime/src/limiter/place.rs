@@ -10,8 +10,9 @@ use smallvec::SmallVec;
 #[cfg(feature = "tower")]
 use super::Question;
 use super::{Caller, Limiter, admit};
-use crate::decision::{Decision, Degraded};
-use crate::error::{RateLimitError, StoreError};
+use crate::decision::{Decision, RateLimitError};
+use crate::degraded::Degraded;
+use crate::error::StoreError;
 use crate::rule::Check;
 #[cfg(feature = "tower")]
 use crate::rule::{Rule, SharedCheck};

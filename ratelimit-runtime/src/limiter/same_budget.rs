@@ -51,7 +51,8 @@ mod tests {
     use std::time::Duration;
 
     use crate::clock::{Clock, ManualClock};
-    use crate::error::{InvalidCall, RateLimitError};
+    use crate::decision::RateLimitError;
+    use crate::error::InvalidCall;
     use crate::limiter::Limiter;
     use crate::rule::{Algorithm, Check, Mode, OnError, Rate, Rule};
 

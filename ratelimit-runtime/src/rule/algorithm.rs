@@ -119,81 +119,173 @@ pub enum Algorithm {
     },
 }
 
-impl Algorithm {
-    /// The capacity or limit: the most that one call may cost.
-    pub const fn limit(&self) -> u64 {
-        match *self {
-            Self::TokenBucket { capacity, .. } | Self::LeakyBucket { capacity, .. } => capacity,
-            Self::FixedWindow { limit, .. }
-            | Self::SlidingLog { limit, .. }
-            | Self::SlidingCounter { limit, .. } => limit,
-        }
-    }
+/// How the permits of an algorithm come back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pace<R = Rate, W = Duration> {
+    /// A bucket's, all the time.
+    Rate(R),
+    /// A window's, when they leave it.
+    Window(W),
 }
 
+/// What there is to know of an algorithm.
+struct Facts {
+    /// The kind, as the attribute has it.
+    name: &'static str,
+    /// A number for the kind: states of two kinds are never mixed.
+    kind: u8,
+    limit: u64,
+    pace: Pace,
+}
+
+/// All that differs from one algorithm to the other as far as rules go is in the first two methods.
 impl Algorithm {
-    /// Whether each number is one, and none comes with every call.
-    pub(super) const fn is_complete(&self) -> bool {
-        let has_rest = match *self {
-            Self::TokenBucket { refill: rate, .. } | Self::LeakyBucket { leak: rate, .. } => {
-                rate.permits != PER_CALL
+    const fn facts(&self) -> Facts {
+        match *self {
+            Self::TokenBucket { capacity, refill } => {
+                Facts { name: "token_bucket", kind: 1, limit: capacity, pace: Pace::Rate(refill) }
             }
-            Self::FixedWindow { window, .. }
-            | Self::SlidingLog { window, .. }
-            | Self::SlidingCounter { window, .. } => window.as_secs() != PER_CALL_WINDOW.as_secs(),
-        };
-        has_rest && self.limit() != PER_CALL
+            Self::LeakyBucket { capacity, leak } => {
+                Facts { name: "leaky_bucket", kind: 2, limit: capacity, pace: Pace::Rate(leak) }
+            }
+            Self::FixedWindow { limit, window } => {
+                Facts { name: "fixed_window", kind: 3, limit, pace: Pace::Window(window) }
+            }
+            Self::SlidingLog { limit, window } => {
+                Facts { name: "sliding_log", kind: 4, limit, pace: Pace::Window(window) }
+            }
+            Self::SlidingCounter { limit, window, .. } => {
+                Facts { name: "sliding_counter", kind: 5, limit, pace: Pace::Window(window) }
+            }
+        }
     }
 
-    /// For two of one kind: the numbers that admit nothing that either would refuse. The smaller limit with
-    /// the slower rate, or the longer window.
-    pub(super) fn stricter(self, other: Self) -> Self {
-        let least = self.limit().min(other.limit());
-        match (self, other) {
-            (Self::TokenBucket { refill: one, .. }, Self::TokenBucket { refill: other, .. }) => {
-                Self::TokenBucket { capacity: least, refill: one.slower(other) }
-            }
-            (Self::LeakyBucket { leak: one, .. }, Self::LeakyBucket { leak: other, .. }) => {
-                Self::LeakyBucket { capacity: least, leak: one.slower(other) }
-            }
-            (Self::FixedWindow { window: one, .. }, Self::FixedWindow { window: other, .. }) => {
-                Self::FixedWindow { limit: least, window: one.max(other) }
-            }
-            (Self::SlidingLog { window: one, .. }, Self::SlidingLog { window: other, .. }) => {
-                Self::SlidingLog { limit: least, window: one.max(other) }
-            }
-            (
-                Self::SlidingCounter { window: one, sub_windows, .. },
-                Self::SlidingCounter { window: other, sub_windows: others, .. },
-            ) => {
-                // Those of the window that stays fit into it.
-                let (window, sub_windows) = (one, sub_windows).max((other, others));
-                Self::SlidingCounter { limit: least, window, sub_windows }
-            }
-            // No limiter lets a call have another kind than its rule.
-            (one, _) => one,
+    /// The numbers that all kinds have, to be changed.
+    fn numbers_mut(&mut self) -> (&mut u64, Pace<&mut Rate, &mut Duration>) {
+        match self {
+            Self::TokenBucket { capacity, refill: rate }
+            | Self::LeakyBucket { capacity, leak: rate } => (capacity, Pace::Rate(rate)),
+            Self::FixedWindow { limit, window }
+            | Self::SlidingLog { limit, window }
+            | Self::SlidingCounter { limit, window, .. } => (limit, Pace::Window(window)),
         }
+    }
+
+    /// The capacity or limit: the most that one call may cost.
+    pub const fn limit(&self) -> u64 {
+        self.facts().limit
+    }
+
+    /// The capacity or limit, to be changed.
+    pub(crate) fn limit_mut(&mut self) -> &mut u64 {
+        self.numbers_mut().0
+    }
+
+    /// How the permits come back.
+    pub(crate) const fn pace(&self) -> Pace {
+        self.facts().pace
+    }
+
+    /// The rate of a bucket, to be changed.
+    pub(crate) fn rate_mut(&mut self) -> Option<&mut Rate> {
+        match self.numbers_mut().1 {
+            Pace::Rate(rate) => Some(rate),
+            Pace::Window(_) => None,
+        }
+    }
+
+    /// The length of a window, to be changed.
+    pub(crate) fn window_mut(&mut self) -> Option<&mut Duration> {
+        match self.numbers_mut().1 {
+            Pace::Window(window) => Some(window),
+            Pace::Rate(_) => None,
+        }
+    }
+
+    /// In how many parts a window is counted, to be changed.
+    pub(crate) fn sub_windows_mut(&mut self) -> Option<&mut u32> {
+        if let Self::SlidingCounter { sub_windows, .. } = self { Some(sub_windows) } else { None }
     }
 
     /// The name of the kind, as the attribute has it.
     pub(crate) const fn name(&self) -> &'static str {
-        match self {
-            Self::TokenBucket { .. } => "token_bucket",
-            Self::LeakyBucket { .. } => "leaky_bucket",
-            Self::FixedWindow { .. } => "fixed_window",
-            Self::SlidingLog { .. } => "sliding_log",
-            Self::SlidingCounter { .. } => "sliding_counter",
-        }
+        self.facts().name
     }
 
     /// A number for the kind: states of two kinds are never mixed.
     pub(super) const fn kind(&self) -> u8 {
-        match self {
-            Self::TokenBucket { .. } => 1,
-            Self::LeakyBucket { .. } => 2,
-            Self::FixedWindow { .. } => 3,
-            Self::SlidingLog { .. } => 4,
-            Self::SlidingCounter { .. } => 5,
+        self.facts().kind
+    }
+
+    /// Whether both are of one kind.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.kind() == other.kind()
+    }
+
+    /// The limit, if it does not come with every call.
+    pub(super) fn written_limit(&self) -> Option<u64> {
+        Some(self.limit()).filter(|limit| *limit != PER_CALL)
+    }
+
+    /// How many permits a key has in the long run, if that does not come with every call.
+    #[expect(clippy::cast_precision_loss, reason = "a board needs no more")]
+    pub(super) fn per_second(&self) -> Option<f64> {
+        let (permits, span) = match self.pace() {
+            Pace::Rate(rate) => (Some(rate.permits).filter(|_| rate != PER_CALL_RATE), rate.period),
+            Pace::Window(window) => (self.written_limit(), window),
+        };
+        let permits = permits.filter(|_| span != PER_CALL_WINDOW && !span.is_zero());
+        permits.map(|permits| permits as f64 / span.as_secs_f64())
+    }
+
+    /// Whether each number is one, and none comes with every call.
+    pub(super) const fn is_complete(&self) -> bool {
+        let has_pace = match self.pace() {
+            Pace::Rate(rate) => rate.permits != PER_CALL,
+            Pace::Window(window) => window.as_secs() != PER_CALL_WINDOW.as_secs(),
+        };
+        has_pace && self.limit() != PER_CALL
+    }
+
+    /// Whether two rules have the same parameters, as far as these do not come with every call.
+    ///
+    /// Sub-windows do not matter to what is shared: counts move when their width changes.
+    pub(super) fn has_parameters_of(&self, other: &Self) -> bool {
+        let limits = [self.limit(), other.limit()];
+        let pace = match (self.pace(), other.pace()) {
+            (Pace::Rate(one), Pace::Rate(other)) => {
+                one == other || [one, other].contains(&PER_CALL_RATE)
+            }
+            (Pace::Window(one), Pace::Window(other)) => {
+                one == other || [one, other].contains(&PER_CALL_WINDOW)
+            }
+            (Pace::Rate(_), Pace::Window(_)) | (Pace::Window(_), Pace::Rate(_)) => false,
+        };
+        self.is_like(other) && pace && (self.limit() == other.limit() || limits.contains(&PER_CALL))
+    }
+
+    /// For two of one kind: the numbers that admit nothing that either would refuse. The smaller limit with
+    /// the slower rate, or the longer window.
+    pub(super) fn stricter(mut self, other: Self) -> Self {
+        if !self.is_like(&other) {
+            // No limiter lets a call have another kind than its rule.
+            return self;
         }
+        if let (
+            Self::SlidingCounter { window: one, sub_windows, .. },
+            Self::SlidingCounter { window: other, sub_windows: others, .. },
+        ) = (&mut self, other)
+        {
+            // Those of the window that stays fit into it.
+            *sub_windows = (*one, *sub_windows).max((other, others)).1;
+        }
+        let (limit, pace) = self.numbers_mut();
+        *limit = other.limit().min(*limit);
+        match (pace, other.pace()) {
+            (Pace::Rate(rate), Pace::Rate(other)) => *rate = rate.slower(other),
+            (Pace::Window(window), Pace::Window(other)) => *window = other.max(*window),
+            (Pace::Rate(_), Pace::Window(_)) | (Pace::Window(_), Pace::Rate(_)) => {}
+        }
+        self
     }
 }

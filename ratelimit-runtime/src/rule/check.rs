@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Algorithm, Mode, OnError, Rule};
-use crate::algo::{Plan, Resolution};
+use super::{Algorithm, Mode, OnError, Plan, Rule};
+use crate::algo::Resolution;
 use crate::error::ConfigError;
 use crate::identity::Seed;
 use crate::key::LimitKey;
@@ -171,8 +171,7 @@ impl<'a> Check<'a> {
             && self.rule.name() == other.rule.name()
             && self.other_service() == other.other_service()
             && (!separates_groups || self.group == other.group)
-            && std::mem::discriminant(&self.rule.algorithm)
-                == std::mem::discriminant(&other.rule.algorithm)
+            && self.rule.algorithm.is_like(&other.rule.algorithm)
     }
 
     /// One check for two of the [same budget](Self::is_same_budget): it takes what both take, but no more than

@@ -2,8 +2,11 @@
 
 mod algorithm;
 mod check;
+#[cfg(feature = "tower")]
+mod header_item;
 mod marks;
 mod name;
+mod plan;
 mod registry;
 
 use std::fmt;
@@ -14,25 +17,26 @@ use std::time::Instant;
 
 use once_cell::sync::OnceCell;
 
-use crate::algo::{Plan, Resolution};
+use crate::algo::Resolution;
 use crate::error::{ConfigError, InvalidCall, InvalidNumber};
 use crate::identity::Seed;
 #[cfg(feature = "redis")]
 use crate::key::LimitKey;
+use crate::name::bounded;
 use crate::spacing::OnceAMinute;
 use crate::telemetry::{Named, Names, Series};
-#[cfg(feature = "tower")]
-use crate::web::FieldItem;
 
 pub use self::algorithm::{Algorithm, PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW, Rate};
 pub use self::check::Check;
 #[cfg(feature = "tower")]
 pub(crate) use self::check::SharedCheck;
-use self::marks::Marks;
 #[cfg(feature = "tower")]
-pub(crate) use self::name::MAX_NAME;
+pub(crate) use self::header_item::{HeaderItem, MAX_INTEGER};
+use self::marks::Marks;
+pub(crate) use self::name::RuleName;
 use self::name::function_name;
-pub(crate) use self::name::{RuleName, bounded};
+pub use self::plan::Plan;
+pub(crate) use self::plan::with_algorithm;
 
 /// How many mistakes of rules are logged at any pace; after those, one a minute.
 const MAX_LINES: usize = 1_000;
@@ -102,7 +106,7 @@ pub struct Rule {
     /// For the embedded store; made at first use, as it is random.
     seed: OnceCell<Seed>,
     /// Where it is written.
-    place: &'static Location<'static>,
+    location: &'static Location<'static>,
     registered: OnceCell<Result<(), ConfigError>>,
     /// The mistakes that the log has.
     logged: Marks,
@@ -111,9 +115,9 @@ pub struct Rule {
     /// The name as it stands in Redis keys; made at first use.
     #[cfg(feature = "redis")]
     escaped_name: OnceCell<Arc<str>>,
-    /// What header fields tell of it on every call; made at the first of them.
+    /// What rate-limit headers say of it on every call; made at the first of them.
     #[cfg(feature = "tower")]
-    item: OnceCell<Arc<FieldItem>>,
+    header_item: OnceCell<Arc<HeaderItem>>,
 }
 
 impl fmt::Debug for Rule {
@@ -172,14 +176,14 @@ impl Rule {
             service: None,
             hides_headers: false,
             seed: OnceCell::new(),
-            place: Location::caller(),
+            location: Location::caller(),
             registered: OnceCell::new(),
             logged: Marks::new(),
             named: OnceCell::new(),
             #[cfg(feature = "redis")]
             escaped_name: OnceCell::new(),
             #[cfg(feature = "tower")]
-            item: OnceCell::new(),
+            header_item: OnceCell::new(),
         }
     }
 
@@ -236,10 +240,10 @@ impl Rule {
         ConfigError::Number { rule: self.name().into(), number: Box::new(number) }
     }
 
-    /// What header fields tell of the rule, whatever is decided.
+    /// What rate-limit headers say of the rule, whatever is decided.
     #[cfg(feature = "tower")]
-    pub(crate) fn field_item(&self, make: impl FnOnce() -> FieldItem) -> &Arc<FieldItem> {
-        self.item.get_or_init(|| Arc::new(make()))
+    pub(crate) fn header_item(&self, make: impl FnOnce() -> HeaderItem) -> &Arc<HeaderItem> {
+        self.header_item.get_or_init(|| Arc::new(make()))
     }
 
     /// Whether no header fields tell of the rule.
@@ -273,7 +277,7 @@ impl Rule {
         let named = self.named.get_or_init(|| {
             let is_made = matches!(self.name, Name::Given(RuleName::Shared(_)));
             let named = Names::of_process().named(self.name(), is_made);
-            named.series().has_limit(self.algorithm);
+            named.series().set_limit(self.algorithm.written_limit(), self.algorithm.per_second());
             named
         });
         named.series()

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use once_cell::sync::Lazy;
 use parking_lot::Mutex;
 
-use super::algorithm::{PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW};
 use super::{Algorithm, Rule};
 use crate::error::{ConfigError, InvalidCall};
 
@@ -26,7 +25,7 @@ const MAX_MADE: usize = 10_000;
 #[derive(Clone, Copy)]
 struct First {
     algorithm: Algorithm,
-    place: &'static Location<'static>,
+    location: &'static Location<'static>,
     has_written_name: bool,
 }
 
@@ -34,13 +33,13 @@ impl Rule {
     /// Looks, at its first call, whether another rule in code has the same name and does not mean
     /// to share its budgets.
     pub(crate) fn register(&self) -> Result<(), ConfigError> {
-        self.once(|| self.meet(usize::MAX, |first| self.may_share_with(first)))
+        self.once(|| self.check_against_first(usize::MAX, |first| self.may_share_with(first)))
     }
 
     /// As [`register`](Self::register), for a rule that is made when the program runs: its numbers
     /// may be configured, and one place in the code makes it anew when they change.
     pub(crate) fn register_made(&self) -> Result<(), ConfigError> {
-        self.once(|| self.meet(MAX_MADE, |first| self.made_may_share_with(first)))
+        self.once(|| self.check_against_first(MAX_MADE, |first| self.made_may_share_with(first)))
     }
 
     /// Judges as [`register_made`](Self::register_made) does, for who looks and changes nothing: the rule does not
@@ -55,22 +54,22 @@ impl Rule {
     }
 
     fn made_may_share_with(&self, first: First) -> Result<(), ConfigError> {
-        if first.place == self.place { Ok(()) } else { self.may_share_with(first) }
+        if first.location == self.location { Ok(()) } else { self.may_share_with(first) }
     }
 
     fn full_name(&self) -> FullName {
         (self.name().to_owned(), self.service())
     }
 
-    fn once(&self, meet: impl FnOnce() -> Result<(), ConfigError>) -> Result<(), ConfigError> {
-        let Err(error) = self.registered.get_or_init(meet) else { return Ok(()) };
+    fn once(&self, check: impl FnOnce() -> Result<(), ConfigError>) -> Result<(), ConfigError> {
+        let Err(error) = self.registered.get_or_init(check) else { return Ok(()) };
         // Here no lock is held: what keeps the log may be limited too.
         self.log_mistake(&InvalidCall::Config(error.clone()));
         Err(error.clone())
     }
 
     /// Judges by the first rule of the name, or becomes that, unless so many are known.
-    fn meet(
+    fn check_against_first(
         &self,
         max: usize,
         judge: impl FnOnce(First) -> Result<(), ConfigError>,
@@ -79,8 +78,8 @@ impl Rule {
         let has_room = rules.len() < max;
         match rules.entry(self.full_name()) {
             Entry::Occupied(first) => return judge(*first.get()),
-            Entry::Vacant(place) if has_room => {
-                place.insert(self.as_first());
+            Entry::Vacant(entry) if has_room => {
+                entry.insert(self.as_first());
                 return Ok(());
             }
             Entry::Vacant(_) => {}
@@ -92,11 +91,11 @@ impl Rule {
 
     fn as_first(&self) -> First {
         let has_written_name = self.has_written_name();
-        First { algorithm: self.algorithm, place: self.place, has_written_name }
+        First { algorithm: self.algorithm, location: self.location, has_written_name }
     }
 
     fn may_share_with(&self, first: First) -> Result<(), ConfigError> {
-        let (one, other) = (first.place, self.place);
+        let (one, other) = (first.location, self.location);
         // One place in the code can be compiled twice: attributes above ours copy functions. But
         // all that one call of a macro writes has the place of that call.
         let may_be_a_copy = one == other;
@@ -104,7 +103,7 @@ impl Rule {
         if !may_be_a_copy && !are_written {
             return Err(ConfigError::DefaultName { rule: self.name().into(), one, other });
         }
-        if !alike(self.algorithm, first.algorithm) {
+        if !self.algorithm.has_parameters_of(&first.algorithm) {
             return Err(ConfigError::OtherNumbers { rule: self.name().into(), one, other });
         }
         Ok(())
@@ -123,34 +122,12 @@ fn log_full(max: usize) {
     }
 }
 
-/// Whether two algorithms have the same numbers, as far as these are not computed per call.
-fn alike(one: Algorithm, other: Algorithm) -> bool {
-    use Algorithm::{FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, TokenBucket};
-    let counts = |one, other| one == other || [one, other].contains(&PER_CALL);
-    let rates = |one, other| one == other || [one, other].contains(&PER_CALL_RATE);
-    let windows = |one, other| one == other || [one, other].contains(&PER_CALL_WINDOW);
-    if !counts(one.limit(), other.limit()) {
-        return false;
-    }
-    match (one, other) {
-        (TokenBucket { refill: one, .. }, TokenBucket { refill: other, .. })
-        | (LeakyBucket { leak: one, .. }, LeakyBucket { leak: other, .. }) => rates(one, other),
-        (FixedWindow { window: one, .. }, FixedWindow { window: other, .. })
-        | (SlidingLog { window: one, .. }, SlidingLog { window: other, .. }) => windows(one, other),
-        // Sub-windows do not matter to what is shared: counts move when their width changes.
-        (SlidingCounter { window: one, .. }, SlidingCounter { window: other, .. }) => {
-            windows(one, other)
-        }
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::rule::Rate;
+    use crate::rule::{PER_CALL, PER_CALL_WINDOW, Rate};
 
     const fn bucket(capacity: u64, permits: u64) -> Algorithm {
         Algorithm::TokenBucket { capacity, refill: Rate::per_second(permits) }
@@ -169,7 +146,7 @@ mod tests {
         static OTHER: Rule = Rule::new("other numbers", bucket(6, 1));
         assert_eq!(ONE.register(), Ok(()));
         let error = OTHER.register().unwrap_err();
-        let (one, other) = (ONE.place, OTHER.place);
+        let (one, other) = (ONE.location, OTHER.location);
         let rule = "other numbers".into();
         assert_eq!(error, ConfigError::OtherNumbers { rule, one, other });
         assert!(error.to_string().contains(&format!("{}:{}", one.file(), one.line())));
@@ -213,9 +190,9 @@ mod tests {
         assert_eq!(ONE.register(), Ok(()));
         assert_eq!(Rule::named("made", bucket(5, 1)).register_made(), Ok(()));
         let other = Rule::named("made", bucket(6, 1));
-        let (one, place) = (ONE.place, other.place);
+        let (one, location) = (ONE.location, other.location);
         let rule = "made".into();
-        let expected = ConfigError::OtherNumbers { rule, one, other: place };
+        let expected = ConfigError::OtherNumbers { rule, one, other: location };
         assert_eq!(other.register_made(), Err(expected));
 
         // Who only looks is judged, and others are not judged by him.
@@ -233,11 +210,11 @@ mod tests {
     #[test]
     fn numbers_of_a_call_are_like_any() {
         let window = |limit, window| Algorithm::FixedWindow { limit, window };
-        assert!(alike(window(PER_CALL, Duration::from_secs(1)), window(7, PER_CALL_WINDOW)));
-        assert!(!alike(
-            window(PER_CALL, Duration::from_secs(1)),
-            window(7, Duration::from_secs(2))
-        ));
-        assert!(!alike(window(7, Duration::from_secs(1)), bucket(7, 1)));
+        let alike = |one: Algorithm, other: Algorithm| one.has_parameters_of(&other);
+        let second = Duration::from_secs(1);
+        assert!(alike(window(PER_CALL, second), window(7, PER_CALL_WINDOW)));
+        assert!(!alike(window(PER_CALL, second), window(7, 2 * second)));
+        assert!(!alike(window(7, second), bucket(7, 1)));
+        assert!(!alike(window(7, second), Algorithm::SlidingLog { limit: 7, window: second }));
     }
 }

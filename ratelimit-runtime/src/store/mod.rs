@@ -17,11 +17,8 @@ use crate::algo::Resolution;
 use crate::error::StoreError;
 use crate::rule::Check;
 
-pub use crate::algo::{Answer, Timestamp};
+pub use crate::algo::{Answer, Answers, Timestamp};
 pub use embedded::Embedded;
-
-/// One answer per check, in their order.
-pub type Answers = SmallVec<[Answer; 1]>;
 
 /// For each check, in their order, when it was charged, on the store's clock; `None` if it was not, or
 /// if that charge cannot be refunded.

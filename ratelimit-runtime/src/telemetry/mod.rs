@@ -5,15 +5,19 @@
 
 #[cfg(test)]
 pub(crate) mod lines;
+#[cfg(feature = "metrics")]
+mod metrics;
+#[cfg(not(feature = "metrics"))]
+mod noop;
 mod series;
-#[cfg(not(feature = "metrics"))]
-mod silent;
 mod tally;
-#[cfg(feature = "metrics")]
-mod told;
 
-pub(crate) use series::{Named, Names, Series};
-#[cfg(not(feature = "metrics"))]
-pub(crate) use silent::*;
 #[cfg(feature = "metrics")]
-pub(crate) use told::*;
+pub(crate) use self::metrics::*;
+#[cfg(not(feature = "metrics"))]
+pub(crate) use self::noop::*;
+pub(crate) use self::series::{Named, Names, Series};
+
+/// What one rule said about a call: under which name it is counted, whether it admits, and whether it is in
+/// shadow mode.
+pub(crate) type Said<'s> = (&'s std::sync::Arc<Series>, bool, bool);

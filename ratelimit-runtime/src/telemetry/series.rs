@@ -18,7 +18,7 @@ use super::RuleNumbers;
 use super::tally::{self, Look, Tally};
 use crate::driver;
 use crate::event::LimitEvent;
-use crate::rule::bounded;
+use crate::name::bounded;
 
 /// So many names that are made at run time have series, however few of them are alive.
 const FEW: usize = 10;

@@ -9,7 +9,7 @@ use arrayvec::ArrayString;
 use once_cell::sync::Lazy;
 use parking_lot::Mutex;
 
-use crate::decision::Degraded;
+use crate::degraded::Degraded;
 use crate::event::{LimitEvent, LimitEventKind};
 
 /// From one line of a rule to the next, in milliseconds.
@@ -320,7 +320,7 @@ mod tests {
         for text in ["\u{1b}[31m\r\n", "\u{e000}", "é", "\u{301}", "\"\\"] {
             let text = text.repeat(10_000);
             let key = LimitKey::from(text.as_str());
-            let rule = crate::rule::bounded(text.as_str().into());
+            let rule = crate::name::bounded(text.as_str().into());
             let tally = Tally::default();
             let lines = during(|| {
                 let look = tally.count(&refused(&key), true);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::layer::Settings;
+use super::Settings;
 use crate::context::RequestContext;
-use crate::error::RateLimitError;
+use crate::decision::RateLimitError;
 use crate::limiter::{Limiter, mistaken};
 use crate::rule::{Check, Rule};
 

@@ -1,34 +1,21 @@
-//! [`RateLimitLayer`]: what a service's requests are told of, and what its responses tell.
+//! [`RateLimitLayer`]: how a layer is set up. What it does is in `settings`.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderName;
-
-use super::caching::{CACHE_CONTROL, Caching, NO_STORE};
-use super::{ClientIp, ErrorResponses, LayerRule, RateLimitHeaders, RequestInfo, Spread};
-use crate::context::{RequestContext, RequestContextBuilder};
+use super::settings::{RouteRule, Settings};
+use super::{ClientIp, LayerRule, RateLimitHeaders};
+use crate::context::RequestContext;
 #[cfg(doc)]
-use crate::error::RateLimitError;
+use crate::decision::RateLimitError;
 use crate::key::LimitKey;
 use crate::limiter::Limiter;
+use crate::request::RequestInfo;
+use crate::responses::ErrorResponses;
 #[cfg(doc)]
 use crate::rule::Rule;
-
-/// For layers that do not say how the client is found.
-static OF_PEER: LazyLock<ClientIp> = LazyLock::new(ClientIp::of_peer);
-
-/// Something that is so for a request, or is not.
-type Is = Arc<dyn Fn(&RequestInfo<'_>) -> bool + Send + Sync>;
-
-/// Something that a request tells, or does not.
-type Told<T> = Arc<dyn Fn(&RequestInfo<'_>) -> Option<T> + Send + Sync>;
-
-/// Whether a request is left out.
-type Skip = Arc<dyn Fn(&RequestContext) -> bool + Send + Sync>;
 
 /// One layer for three jobs: it makes the [`RequestContext`] of each request, it can limit all of them by
 /// rules of its own, and it writes the header fields for what it and the handlers have decided.
@@ -58,35 +45,6 @@ pub struct RateLimitLayer {
     pub(crate) settings: Arc<Settings>,
 }
 
-#[derive(Clone)]
-pub(crate) struct Settings {
-    /// What is not set here is as an outer layer says, or else as by default.
-    client_ip: Option<ClientIp>,
-    peer: Option<Told<IpAddr>>,
-    user: Option<Told<String>>,
-    tenant: Option<Told<String>>,
-    device: Option<Told<String>>,
-    route: Option<Told<String>>,
-    answers: Option<ErrorResponses>,
-    grpc: Option<Is>,
-    headers: Vec<RateLimitHeaders>,
-    pub(super) rules: Vec<RouteRule>,
-    /// Which requests the rules leave out.
-    pub(super) skip: Vec<Skip>,
-    /// How long a request may wait for its turn.
-    pub(super) wait: Option<Duration>,
-    /// By how many percent, at most, the reported waits are longer.
-    spread: u8,
-    pub(super) limiter: Option<Limiter>,
-}
-
-/// A rule for requests, and the key of each.
-#[derive(Clone)]
-pub(super) struct RouteRule {
-    pub(super) rule: LayerRule,
-    pub(super) key: Arc<dyn Fn(&RequestContext) -> LimitKey + Send + Sync>,
-}
-
 impl Default for RateLimitLayer {
     fn default() -> Self {
         Self::new()
@@ -103,7 +61,7 @@ impl RateLimitLayer {
             tenant: None,
             device: None,
             route: None,
-            answers: None,
+            responses: None,
             grpc: None,
             headers: vec![RateLimitHeaders::Draft11],
             rules: Vec::new(),
@@ -179,7 +137,7 @@ impl RateLimitLayer {
 
     /// What the body of an answer is when a request is not admitted; else a problem document.
     pub fn error_responses(self, answers: ErrorResponses) -> Self {
-        self.with(|settings| settings.answers = Some(answers))
+        self.with(|settings| settings.responses = Some(answers))
     }
 
     /// Which requests are for gRPC: a refusal is answered in it then, if the request speaks gRPC or gRPC-Web.
@@ -289,117 +247,6 @@ impl RateLimitLayer {
     /// On which limiter its own rules are decided, if it is not that of the process.
     pub fn limiter(self, limiter: Limiter) -> Self {
         self.with(|settings| settings.limiter = Some(limiter))
-    }
-}
-
-impl Settings {
-    /// What is known of a request, by itself and by the layer around this one.
-    pub(crate) fn context(
-        &self,
-        request: &RequestInfo<'_>,
-        outer: Option<RequestContext>,
-    ) -> RequestContext {
-        let is_outermost = outer.is_none();
-        let route = self.route_of(request);
-        let mut context = if let Some(outer) = outer {
-            // A router may have cut the path, and whoever rewrites the method knows why.
-            let known = outer.method().zip(outer.path());
-            let (method, path) = known.unwrap_or((request.method(), request.path()));
-            let head = request.head(method, path, route.as_deref().or(outer.route()));
-            RequestContextBuilder::inside(outer).head(head)
-        } else {
-            let head = request.head(request.method(), request.path(), route.as_deref());
-            RequestContext::builder().head(head)
-        };
-        if is_outermost && self.tells() {
-            context = context.telling();
-        }
-        if self.spread > 0 {
-            context = context.spread(Spread::choose(self.spread));
-        }
-        if let Some(answers) = &self.answers {
-            context = context.answers(answers.clone());
-        }
-        if let Some(grpc) = &self.grpc {
-            context = context.grpc(grpc(request));
-        }
-        if is_outermost || self.client_ip.is_some() || self.peer.is_some() {
-            context = self.find_client(request, context);
-        }
-        let told = |told: &Option<Told<String>>| told.as_ref().and_then(|told| told(request));
-        if let Some(user) = told(&self.user) {
-            context = context.user(user);
-        }
-        if let Some(tenant) = told(&self.tenant) {
-            context = context.tenant(tenant);
-        }
-        if let Some(device) = told(&self.device) {
-            context = context.device(device);
-        }
-        context.build()
-    }
-
-    fn route_of<'r>(&self, request: &RequestInfo<'r>) -> Option<Cow<'r, str>> {
-        let Some(route) = &self.route else { return request.route() };
-        Some(route(request).map_or(Cow::Borrowed(RequestContext::UNMATCHED), Cow::Owned))
-    }
-
-    fn find_client(
-        &self,
-        request: &RequestInfo<'_>,
-        context: RequestContextBuilder,
-    ) -> RequestContextBuilder {
-        let peer = match &self.peer {
-            Some(peer) => peer(request),
-            None => request.peer(),
-        };
-        let how = self.client_ip.as_ref().unwrap_or(&OF_PEER);
-        let values = request.headers(how.header());
-        let found = match peer {
-            Some(peer) => Some(how.find(peer, values)),
-            None => how.find_without_peer(values),
-        };
-        // None: a key with `@ip` says what is to be set.
-        match found {
-            Some(ip) => context.ip_within(ip, how.bits()),
-            None => context,
-        }
-    }
-
-    /// Whether there are header fields to write.
-    pub(crate) fn tells(&self) -> bool {
-        !self.headers.is_empty()
-    }
-
-    /// Whether it says itself what the body of an answer is.
-    #[cfg(feature = "actix")]
-    pub(crate) fn says_answers(&self) -> bool {
-        self.answers.is_some()
-    }
-
-    /// Hands out the header fields for what was decided. What is there already, from a service
-    /// behind, gives way: it is about budgets of its own.
-    ///
-    /// Where a call was turned away, the response is for this client and this moment, also one that a handler
-    /// has made instead; unless that says something of caches itself. A response that says that all clients may
-    /// share it has no fields, for those are of one client. Nothing else is said of caches: that is the
-    /// application's.
-    pub(crate) fn finish(
-        &self,
-        context: &RequestContext,
-        caching: Caching,
-        mut put: impl FnMut(&'static HeaderName, &str),
-    ) {
-        let told = context.told();
-        if caching == Caching::Unsaid && context.was_turned_away() {
-            put(&CACHE_CONTROL, NO_STORE);
-        }
-        if caching == Caching::Shared {
-            return;
-        }
-        for fields in &self.headers {
-            fields.write(&told, &mut put);
-        }
     }
 }
 

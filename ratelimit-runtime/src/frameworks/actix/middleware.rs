@@ -14,7 +14,8 @@ use actix_web::http::header::{CACHE_CONTROL, EXPIRES, HeaderMap, HeaderName, Hea
 use actix_web::{Error, HttpMessage, ResponseError};
 
 use crate::context::RequestContext;
-use crate::web::{Caching, RateLimitLayer, RequestInfo, Settings};
+use crate::request::RequestInfo;
+use crate::web::{Caching, RateLimitLayer, Settings};
 
 /// A service behind a [`RateLimitLayer`].
 pub struct RateLimitMiddleware<S> {
@@ -78,7 +79,7 @@ where
                 }
                 // What is behind does not make responses of all its errors, and when somebody
                 // outside does, the context is gone.
-                Err(error) if settings.says_answers() || (is_outermost && context.has_news()) => {
+                Err(error) if settings.says_responses() || (is_outermost && context.has_news()) => {
                     // Once: the response of an inner layer is given away with it.
                     let mut response = error.error_response();
                     if is_outermost {
@@ -96,7 +97,7 @@ where
 fn finish(settings: &Settings, context: &RequestContext, headers: &mut HeaderMap) {
     let caching = Caching::of(headers.get_all(CACHE_CONTROL).map(HeaderValue::as_bytes))
         // A refusal is marked all the same.
-        .or_expires(headers.contains_key(EXPIRES) && !context.was_turned_away());
+        .or_expires(headers.contains_key(EXPIRES) && !context.had_rejection());
     settings.finish(context, caching, |name, value| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(HeaderName::from_static(name.as_str()), value);

@@ -4,7 +4,7 @@ use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, Responder, ResponseError, web};
 
-use crate::error::RateLimitError;
+use crate::decision::RateLimitError;
 use crate::key::{KeyPart, KeyWriter};
 use crate::reject::{FromRateLimitError, NoAnswer, OrLimited};
 

@@ -85,7 +85,7 @@ fn finish(settings: &Settings, context: Option<RequestContext>, headers: &mut He
     let caching =
         Caching::of(headers.get_all(CACHE_CONTROL).into_iter().map(HeaderValue::as_bytes))
             // A refusal is marked all the same.
-            .or_expires(headers.contains_key(EXPIRES) && !context.was_turned_away());
+            .or_expires(headers.contains_key(EXPIRES) && !context.had_rejection());
     settings.finish(&context, caching, |name, value| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(name, value);

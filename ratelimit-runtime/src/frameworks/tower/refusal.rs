@@ -7,7 +7,7 @@ use http::{Request, Response};
 use http_body_util::combinators::{BoxBody, UnsyncBoxBody};
 use http_body_util::{BodyExt, Full};
 
-use crate::error::RateLimitError;
+use crate::decision::RateLimitError;
 
 /// A body in which a layer can say that a request was not admitted: that of axum, that of tonic,
 /// those of `http-body-util`, a `String`, or one of your own.

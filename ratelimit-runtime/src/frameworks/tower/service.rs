@@ -11,7 +11,8 @@ use tower_service::Service;
 use super::future::RateLimitFuture;
 use super::refusal::{Protocol, TextBody};
 use crate::context::RequestContext;
-use crate::web::{self, RateLimitLayer, Settings};
+use crate::request::RequestInfo;
+use crate::web::{RateLimitLayer, Settings};
 
 /// A service behind a [`RateLimitLayer`].
 #[derive(Clone)]
@@ -46,7 +47,7 @@ where
     fn call(&mut self, mut request: Request<Req>) -> Self::Future {
         let outer = request.extensions().get::<RequestContext>().cloned();
         let is_outermost = outer.is_none();
-        let context = self.settings.context(&web::RequestInfo::of_http(&request), outer);
+        let context = self.settings.context(&RequestInfo::of_http(&request), outer);
         request.extensions_mut().insert(context.clone());
 
         let finish = is_outermost.then(|| self.settings.clone());

@@ -17,11 +17,11 @@ use self::overflow::Overflow;
 use self::shard::{Expiry, Kept, Seconds, Shard};
 use self::shares::Shares;
 use super::{Answers, BoxFuture, Charged, Charges, Store};
-use crate::algo::{self, Answer, Charge, Plan, Refund, Resolution, Timestamp, Verdict};
+use crate::algo::{self, Answer, Charge, Refund, Resolution, Timestamp, Verdict};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::identity::{Id, RuleTag};
-use crate::rule::Check;
+use crate::rule::{Check, Plan, with_algorithm};
 use crate::telemetry;
 
 const NS_PER_SECOND: i64 = 1_000_000_000;
@@ -40,19 +40,6 @@ const LONG_AGO_NS: i64 = 1_000 * algo::MAX_SPAN_US.cast_signed();
 
 /// Entries per shard when the store is full.
 const SHARD_ENTRIES: usize = 2_048;
-
-/// Runs an expression on the algorithm in a plan.
-macro_rules! with_algorithm {
-    ($plan:expr, $algorithm:ident => $run:expr) => {
-        match $plan {
-            Plan::TokenBucket($algorithm) => $run,
-            Plan::LeakyBucket($algorithm) => $run,
-            Plan::FixedWindow($algorithm) => $run,
-            Plan::SlidingLog($algorithm) => $run,
-            Plan::SlidingCounter($algorithm) => $run,
-        }
-    };
-}
 
 /// The store in this process: exact, and bounded in memory.
 ///
@@ -356,7 +343,7 @@ impl Embedded {
     fn overflow_of(&self, check: &Check<'_>, refused: bool, due: Option<u64>) {
         self.overflowed.fetch_add(1, Ordering::Relaxed);
         let rule = check.rule();
-        telemetry::overflowed(rule, refused);
+        telemetry::overflowed(rule.series(), refused);
         let Some(overflowed) = due else { return };
         tracing::warn!(
             rule = rule.name(),

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::clock::ManualClock;
-use crate::decision::Outcome;
-use crate::error::RateLimitError;
+use crate::decision::{Outcome, RateLimitError};
 use crate::limiter::Limiter;
 use crate::rule::{Algorithm, Mode, Rate, Rule};
 use crate::telemetry::lines;

@@ -7,7 +7,8 @@ use super::naming::KeyNaming;
 use super::prepared::Prepared;
 use super::slot::Slot;
 use super::wire;
-use crate::algo::{FixedWindow, MAX_COUNT, MAX_SPAN_US, Plan, Resolution, Timestamp};
+use crate::algo::{FixedWindow, MAX_COUNT, MAX_SPAN_US, Resolution, Timestamp};
+use crate::rule::Plan;
 
 /// A command to the server that has a slot. It may have to be sent several times.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use smallvec::SmallVec;
 
 use super::naming::KeyNaming;
 use super::slot::Slot;
-use crate::algo::{Plan, Resolution};
+use crate::algo::Resolution;
 use crate::error::ConfigError;
-use crate::rule::Check;
+use crate::rule::{Check, Plan};
 
 /// A check, ready to be sent.
 #[derive(Clone, Debug)]

@@ -18,11 +18,11 @@ use ratelimit_lua::Script;
 use self::argument::Argument;
 pub(super) use self::numbers::Numbers;
 use crate::algo::{
-    Answer, Arithmetic, FixedWindow, LeakyBucket, Plan, SlidingCounter, SlidingLog, Timestamp,
+    Answer, Arithmetic, FixedWindow, LeakyBucket, SlidingCounter, SlidingLog, Timestamp,
     TokenBucket, Verdict,
 };
 use crate::error::StoreError;
-use crate::rule::Algorithm;
+use crate::rule::{Algorithm, Plan};
 
 /// What is particular about one algorithm.
 trait Wire: Arithmetic {
@@ -139,8 +139,8 @@ mod tests {
     use std::time::Duration;
 
     use super::{Argument, TAGS, argument, tag};
-    use crate::algo::{MAX_COUNT, Plan, Resolution};
-    use crate::rule::{Algorithm, Rate};
+    use crate::algo::{MAX_COUNT, Resolution};
+    use crate::rule::{Algorithm, Plan, Rate};
 
     const SECOND: Duration = Duration::from_secs(1);
 

@@ -10,13 +10,11 @@ use std::time::{Duration, Instant};
 use metrics::{Key, Label, Metadata, Recorder, SharedString};
 
 use super::series::OTHER;
-use super::{Names, Series};
-use crate::decision::{self, Degraded};
+use super::{Names, Said, Series};
+use crate::degraded::Degraded;
 use crate::driver;
 use crate::error::{InvalidCall, StoreError};
 use crate::panics::survives;
-use crate::rule::{Algorithm, Check, PER_CALL, PER_CALL_RATE, PER_CALL_WINDOW, Rule};
-use crate::store::Answers;
 
 static METADATA: Metadata<'static> =
     Metadata::new("ratelimit", metrics::Level::INFO, Some(module_path!()));
@@ -26,13 +24,13 @@ static MET: AtomicUsize = AtomicUsize::new(0);
 
 /// Lets the recorder have something. One that is new learns first what the numbers mean, and what
 /// they are so far.
-fn record(tell: impl FnOnce(&dyn Recorder)) {
+fn record(report: impl FnOnce(&dyn Recorder)) {
     metrics::with_recorder(|recorder| {
         let address = std::ptr::from_ref(recorder).cast::<()>().addr();
         if MET.load(Ordering::Relaxed) != address {
             meet(recorder, address);
         }
-        tell(recorder);
+        report(recorder);
     });
 }
 
@@ -175,39 +173,21 @@ impl RuleNumbers {
 }
 
 impl Series {
-    /// A rule with these numbers has come to the name.
-    pub(crate) fn has_limit(&self, algorithm: Algorithm) {
-        // Many rules, and what calls bring along, have no common limit.
+    /// A rule with these numbers has come to the name: its limit, and how many permits a key has in the long
+    /// run; `None` for what calls bring along.
+    #[expect(clippy::cast_precision_loss, reason = "a board needs no more")]
+    pub(crate) fn set_limit(&self, limit: Option<u64>, per_second: Option<f64>) {
+        // Many rules have no common limit.
         if &**self.label() == OTHER {
             return;
         }
-        let (limit, per_second) = (limit(algorithm), per_second(algorithm));
+        let limit = limit.map(|limit| limit as f64);
         for (gauge, value) in [(&self.numbers.limit, limit), (&self.numbers.per_second, per_second)]
         {
             gauge.value.store(value.unwrap_or(f64::NAN).to_bits(), Ordering::Relaxed);
         }
         record(|recorder| self.numbers.show(recorder));
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a board needs no more")]
-fn limit(algorithm: Algorithm) -> Option<f64> {
-    let limit = algorithm.limit();
-    (limit != PER_CALL).then_some(limit as f64)
-}
-
-/// How many permits a key has in the long run.
-#[expect(clippy::cast_precision_loss, reason = "a board needs no more")]
-fn per_second(algorithm: Algorithm) -> Option<f64> {
-    let (permits, span) = match algorithm {
-        Algorithm::TokenBucket { refill: rate, .. } | Algorithm::LeakyBucket { leak: rate, .. } => {
-            (Some(rate.permits() as f64).filter(|_| rate != PER_CALL_RATE), rate.period())
-        }
-        Algorithm::FixedWindow { window, .. }
-        | Algorithm::SlidingLog { window, .. }
-        | Algorithm::SlidingCounter { window, .. } => (limit(algorithm), window),
-    };
-    permits.filter(|_| span != PER_CALL_WINDOW && !span.is_zero()).map(|n| n / span.as_secs_f64())
 }
 
 /// A counter of calls with one outcome.
@@ -227,24 +207,31 @@ calls! {
     INVALID: "invalid",
 }
 
-/// What each rule said about a call, and what became of it.
-pub(crate) fn decided(checks: &[Check<'_>], answers: &Answers) {
+/// What each rule said about a call, and whether the call was admitted.
+pub(crate) fn decided<'s>(
+    said: impl Iterator<Item = Said<'s>>,
+    is_admitted: impl FnOnce() -> bool,
+) {
     record(|recorder| {
-        for (check, answer) in checks.iter().zip(answers) {
-            let word = match (answer.admitted, check.is_shadow()) {
+        for (series, admits, is_shadow) in said {
+            let word = match (admits, is_shadow) {
                 (true, _) => Word::Admitted,
                 (false, false) => Word::Limited,
                 (false, true) => Word::Shadowed,
             };
-            check.rule().series().numbers.check(recorder, word);
+            series.numbers.check(recorder, word);
         }
-        let call = if decision::admits(checks, answers) { &ADMITTED } else { &LIMITED };
+        let call = if is_admitted() { &ADMITTED } else { &LIMITED };
         count(recorder, call, 1);
     });
 }
 
 /// A call was decided without the store; `None`: it was not admitted for that.
-pub(crate) fn degraded(checks: &[Check<'_>], how: Option<Degraded>, cause: &StoreError) {
+pub(crate) fn degraded<'s>(
+    rules: impl Iterator<Item = &'s Arc<Series>>,
+    how: Option<Degraded>,
+    cause: &StoreError,
+) {
     let (policy, call) = match how {
         // Counted with what the embedded store decides.
         Some(Degraded::Local) => ("local", None),
@@ -256,8 +243,8 @@ pub(crate) fn degraded(checks: &[Check<'_>], how: Option<Degraded>, cause: &Stor
         Label::from_static_parts("cause", cause.kind()),
     ];
     record(|recorder| {
-        for check in checks {
-            let numbers = &check.rule().series().numbers;
+        for series in rules {
+            let numbers = &series.numbers;
             let mut labels = labels.to_vec();
             labels.insert(0, Label::new("rule", numbers.label.clone()));
             count(recorder, &Key::from_parts("ratelimit_degraded_total", labels), 1);
@@ -285,9 +272,9 @@ pub(crate) fn mistaken(mistake: &InvalidCall) {
 static OVERFLOW_LIMITED: Key = Key::from_static_name("ratelimit_embedded_overflow_limited_total");
 
 /// A rule had no place for a new key in the embedded store. `refused`: not even an overflow budget.
-pub(crate) fn overflowed(rule: &Rule, refused: bool) {
+pub(crate) fn overflowed(series: &Series, refused: bool) {
     record(|recorder| {
-        count(recorder, &rule.series().numbers.overflow, 1);
+        count(recorder, &series.numbers.overflow, 1);
         if refused {
             count(recorder, &OVERFLOW_LIMITED, 1);
         }

@@ -1,7 +1,5 @@
-//! The HTTP answer to a call that was not admitted, in no framework's types.
+//! The HTTP response to a call that was not admitted, in no framework's types.
 
-use std::fmt::{self, Write as _};
-use std::sync::Arc;
 use std::time::Instant;
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
@@ -9,159 +7,19 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use super::caching::NO_STORE;
 use crate::context::RequestContext;
-use crate::error::{ConfigError, InvalidCall, RateLimitError};
+use crate::decision::RateLimitError;
+use crate::error::{ConfigError, InvalidCall};
+use crate::responses::{ErrorBody, ErrorResponses, title};
 use crate::spacing::OnceAMinute;
 
-/// The answer to a call that is not admitted, as far as it can be chosen: the body, and if need be the status and
-/// further header fields.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ErrorBody {
-    media_type: &'static str,
-    text: String,
-    status: Option<u16>,
-    headers: Vec<(String, String)>,
-}
-
 impl ErrorBody {
-    /// A text of this media type, for `Content-Type`.
-    pub fn new(media_type: &'static str, text: impl Into<String>) -> Self {
-        Self { media_type, text: text.into(), status: None, headers: Vec::new() }
-    }
-
-    /// JSON. For what stands in it there is [`json_string`](Self::json_string).
-    pub fn json(text: impl Into<String>) -> Self {
-        Self::new("application/json", text)
-    }
-
-    /// Plain text.
-    pub fn text(text: impl Into<String>) -> Self {
-        Self::new("text/plain; charset=utf-8", text)
-    }
-
     /// A problem document (RFC 9457), as it is by default.
     pub fn problem(error: &RateLimitError) -> Self {
         problem(error)
     }
-
-    /// `{"code": 429, "message": ".."}`.
-    pub fn code_and_message(error: &RateLimitError, message: impl AsRef<str>) -> Self {
-        let (code, message) = (error.http_status(), Self::json_string(message));
-        Self::json(format!(r#"{{"code":{code},"message":{message}}}"#))
-    }
-
-    /// The same body with this status, from 200 to 599, instead of the [error's own](RateLimitError::http_status); what
-    /// is none of these changes nothing. Header fields stay as they are, `Cache-Control: no-store` too.
-    ///
-    /// ```
-    /// # use ratelimit_runtime::{ErrorBody, ErrorResponses};
-    /// // A front end that reads the code in the body, and takes every other status for a broken line.
-    /// let answers = ErrorResponses::from_fn(|error| {
-    ///     ErrorBody::code_and_message(error, "too many requests").with_status(200)
-    /// });
-    /// ```
-    #[must_use]
-    pub fn with_status(mut self, status: u16) -> Self {
-        self.status = Some(status);
-        self
-    }
-
-    /// The same body with a header field beside it, or in place of one that is there anyway, such as
-    /// `Retry-After`. What is no name or no value of a header is left out, and logged.
-    ///
-    /// ```
-    /// # use ratelimit_runtime::{ErrorBody, ErrorResponses};
-    /// let answers = ErrorResponses::from_fn(|error| match error.http_status() {
-    ///     503 => ErrorBody::problem(error).with_header("retry-after", "5"),
-    ///     _ => ErrorBody::problem(error).with_header("x-limited-by", "shop"),
-    /// });
-    /// ```
-    #[must_use]
-    pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers.push((name.into(), value.into()));
-        self
-    }
-
-    /// The media type.
-    pub fn media_type(&self) -> &'static str {
-        self.media_type
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// A text as a string of JSON, in quotes.
-    ///
-    /// ```
-    /// # use ratelimit_runtime::ErrorBody;
-    /// let body = format!(r#"{{"error":{}}}"#, ErrorBody::json_string("so \"often\""));
-    /// assert_eq!(body, r#"{"error":"so \"often\""}"#);
-    /// ```
-    pub fn json_string(text: impl AsRef<str>) -> String {
-        json_string(text.as_ref())
-    }
 }
-
-/// What the answers are: one place for all handlers behind a layer or middleware.
-///
-/// It counts for what is answered while the request is served. Where an error becomes a response later, outside of the
-/// layer, there is no request any more and a problem document is made;
-/// [`http_response`](Self::http_response) makes the one that is wanted.
-///
-/// ```
-/// # use ratelimit_runtime::{ErrorResponses, ErrorBody};
-/// let german = ErrorResponses::from_fn(|error| match error.http_status() {
-///     429 => ErrorBody::text("Das war zu oft."),
-///     _ => ErrorBody::text("Das geht gerade nicht."),
-/// });
-/// ```
-#[derive(Clone, Default)]
-pub struct ErrorResponses {
-    make: Option<Arc<MakeBody>>,
-}
-
-type MakeBody = dyn Fn(&RateLimitError) -> ErrorBody + Send + Sync;
 
 impl ErrorResponses {
-    /// Problem documents (RFC 9457). They name no rule, no key and no server: those are nobody's
-    /// business outside.
-    pub fn problems() -> Self {
-        Self::default()
-    }
-
-    /// `{"code": 429, "message": "too many requests"}`, which many front ends expect.
-    pub fn code_and_message() -> Self {
-        Self::code_and_message_of(|error| title(error).to_lowercase())
-    }
-
-    /// The same with messages of your own, in any language. That of the client, for example, is in
-    /// a header of the [current context](RequestContext::current):
-    ///
-    /// ```
-    /// # use ratelimit_runtime::{ErrorResponses, RequestContext};
-    /// let answers = ErrorResponses::code_and_message_of(|error| {
-    ///     let context = RequestContext::current();
-    ///     let language = context.as_ref().and_then(|context| context.header("accept-language"));
-    ///     match (error.http_status(), language) {
-    ///         (429, Some(language)) if language.starts_with(b"zh") => "请求过于频繁，请稍后再试",
-    ///         (429, _) => "too many requests",
-    ///         _ => "not possible right now",
-    ///     }
-    /// });
-    /// ```
-    pub fn code_and_message_of<M: AsRef<str>>(
-        message: impl Fn(&RateLimitError) -> M + Send + Sync + 'static,
-    ) -> Self {
-        Self::from_fn(move |error| ErrorBody::code_and_message(error, message(error)))
-    }
-
-    /// What a closure makes of the error. It is for the client: errors name rules, and may say more
-    /// than a client should know.
-    pub fn from_fn(make: impl Fn(&RateLimitError) -> ErrorBody + Send + Sync + 'static) -> Self {
-        Self { make: Some(Arc::new(make)) }
-    }
-
     /// The HTTP response to a call that was not admitted, whatever layer is around it: as
     /// [`RateLimitError::http_response`] otherwise.
     pub fn http_response(&self, error: &RateLimitError) -> Response<String> {
@@ -206,12 +64,6 @@ fn left_out(name: &str) {
     }
 }
 
-impl fmt::Debug for ErrorResponses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ErrorResponses").finish_non_exhaustive()
-    }
-}
-
 impl RateLimitError {
     /// The HTTP response to a call that was not admitted: its [status](Self::http_status), with
     /// `Retry-After` if waiting helps, and with the body that the layer around it
@@ -219,7 +71,7 @@ impl RateLimitError {
     ///
     /// The features `axum` and `actix` make it a response of those by itself.
     pub fn http_response(&self) -> Response<String> {
-        RequestContext::answers().http_response(self)
+        RequestContext::current_responses().http_response(self)
     }
 
     /// What `Retry-After` says: [`retry_after`](Self::retry_after) in whole seconds, rounded up and at least 1, so that a client
@@ -227,15 +79,6 @@ impl RateLimitError {
     /// [adds](crate::RateLimitLayer::spread_waits), for bodies of one's own.
     pub fn retry_after_seconds(&self) -> Option<u64> {
         self.retry_after().map(|wait| RequestContext::current_spread().seconds(wait).max(1))
-    }
-}
-
-fn title(error: &RateLimitError) -> &'static str {
-    match error {
-        RateLimitError::Limited(_) => "Too Many Requests",
-        RateLimitError::Unavailable(_) => "Service Unavailable",
-        RateLimitError::Invalid(mistake) if mistake.is_client_error() => "Bad Request",
-        RateLimitError::Invalid(_) => "Internal Server Error",
     }
 }
 
@@ -261,23 +104,6 @@ fn problem(error: &RateLimitError) -> ErrorBody {
         r#"{{"type":"about:blank","title":"{title}","status":{status},"detail":"{detail}"}}"#
     );
     ErrorBody::new("application/problem+json", text)
-}
-
-/// A string of JSON, in quotes.
-fn json_string(text: &str) -> String {
-    let mut json = String::with_capacity(text.len() + 2);
-    json.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => json.extend(['\\', c]),
-            c if c.is_ascii_control() => {
-                let _ = write!(json, "\\u{:04x}", u32::from(c));
-            }
-            c => json.push(c),
-        }
-    }
-    json.push('"');
-    json
 }
 
 #[cfg(test)]
@@ -336,7 +162,8 @@ mod tests {
     #[test]
     fn f40_status_and_header_fields_can_be_chosen() {
         let within = |make: fn(&RateLimitError) -> ErrorBody| {
-            let context = RequestContext::builder().answers(ErrorResponses::from_fn(make)).build();
+            let context =
+                RequestContext::builder().responses(ErrorResponses::from_fn(make)).build();
             context.scope_blocking(|| refused(Duration::from_secs(2)))
         };
         let answer = within(|error| {
@@ -373,7 +200,7 @@ mod tests {
         assert_eq!(answer.headers()["x-one"], "line");
         for status in [0, 99, 100, 199, 600, 1_000, u16::MAX] {
             let own = ErrorResponses::from_fn(move |_| ErrorBody::text("x").with_status(status));
-            let context = RequestContext::builder().answers(own).build();
+            let context = RequestContext::builder().responses(own).build();
             let answer = context.scope_blocking(|| refused(Duration::from_secs(2)));
             assert_eq!(answer.status().as_u16(), 429, "{status}");
         }
@@ -392,7 +219,7 @@ mod tests {
     #[test]
     fn the_layer_says_what_the_body_is() {
         let within = |answers| {
-            let context = RequestContext::builder().answers(answers).build();
+            let context = RequestContext::builder().responses(answers).build();
             let response = context.scope_blocking(|| refused(Duration::from_secs(2)));
             let media_type = response.headers()[CONTENT_TYPE].to_str().unwrap().to_owned();
             (media_type, response.into_body())

@@ -1,4 +1,4 @@
-//! What clients may be told of the decisions that were made for a request.
+//! What the response to a request says of the decisions that were made for it.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -7,22 +7,21 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use crate::algo::Answer;
-use crate::context::RequestContext;
-use crate::rule::Check;
-use crate::web::FieldItem;
+use crate::responses::Spread;
+use crate::rule::{Check, HeaderItem};
 
 /// Of so many names something is kept: a request that makes decisions for hours must not grow, and its
 /// response has to get through proxies that take a few thousand bytes of header fields.
 const MAX_NAMES: usize = 64;
 
 /// What rules said. Most calls have one.
-pub(super) type Kept = SmallVec<[Told; 1]>;
+pub(crate) type Reports = SmallVec<[RuleReport; 1]>;
 
-/// What one rule said.
+/// What one rule said, as far as a client sees it.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct RuleReport {
     /// The name and the numbers in force.
-    pub(crate) item: Arc<FieldItem>,
+    pub(crate) item: Arc<HeaderItem>,
     pub(crate) limit: u64,
     pub(crate) remaining: u64,
     admitted: bool,
@@ -31,21 +30,20 @@ pub(crate) struct Told {
     wait_ms: Option<u64>,
 }
 
-impl Told {
-    pub(super) fn new(check: &Check<'_>, answer: &Answer, context: &RequestContext) -> Self {
+impl RuleReport {
+    pub(super) fn new(check: &Check<'_>, answer: &Answer, spread: Spread) -> Self {
         let rule = check.rule();
         // Only a name that a person wrote.
         let name = rule.has_written_name().then(|| rule.name());
-        let item = || FieldItem::new(name, answer.limit, check.algorithm());
+        let item = || HeaderItem::new(name, answer.limit, check.algorithm());
         // The limit is another one where a store fails and each instance has a share of it.
         let is_as_written = !check.has_own_numbers() && answer.limit == rule.written().limit();
-        let item = if is_as_written { rule.field_item(item).clone() } else { Arc::new(item()) };
+        let item = if is_as_written { rule.header_item(item).clone() } else { Arc::new(item()) };
         let wait_ms = if answer.admitted {
             Some(answer.reset_after_ms)
         } else {
-            let spread = context.spread();
-            let told = |ms| spread.seconds(Duration::from_millis(ms)).saturating_mul(1_000);
-            answer.retry_after_ms.map(|ms| if spread.is_on() { told(ms) } else { ms })
+            let longer = |ms| spread.seconds(Duration::from_millis(ms)).saturating_mul(1_000);
+            answer.retry_after_ms.map(|ms| if spread.is_on() { longer(ms) } else { ms })
         };
         Self {
             item,
@@ -56,19 +54,19 @@ impl Told {
         }
     }
 
-    /// Keeps it among what was told before: of one name only what stops the client first, as nothing
+    /// Adds it to what was reported before: of one name only what stops the client first, as nothing
     /// else is shown, and of too many names those that do.
-    pub(super) fn keep_in(self, kept: &mut Kept) {
-        let (full, name) = (kept.len() >= MAX_NAMES, &self.item.name);
-        let place = if kept.iter().any(|told| told.item.name == *name) {
-            kept.iter_mut().find(|told| told.item.name == self.item.name)
+    pub(super) fn add_to(self, reports: &mut Reports) {
+        let (full, name) = (reports.len() >= MAX_NAMES, &self.item.name);
+        let other = if reports.iter().any(|report| report.item.name == *name) {
+            reports.iter_mut().find(|report| report.item.name == self.item.name)
         } else if full {
-            kept.iter_mut().max_by_key(|told| told.rank())
+            reports.iter_mut().max_by_key(|report| report.rank())
         } else {
-            return kept.push(self);
+            return reports.push(self);
         };
-        if let Some(place) = place.filter(|place| self.rank() < place.rank()) {
-            *place = self;
+        if let Some(other) = other.filter(|other| self.rank() < other.rank()) {
+            *other = self;
         }
     }
 
@@ -86,12 +84,13 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::RequestContext;
     use crate::limiter::Limiter;
     use crate::rule::{Algorithm, Rule};
 
-    fn told(names: impl Iterator<Item = String>) -> Vec<(String, u64)> {
+    fn reported(names: impl Iterator<Item = String>) -> Vec<(String, u64)> {
         let limiter = Limiter::builder().build().unwrap();
-        let context = RequestContext::builder().telling().build();
+        let context = RequestContext::builder().with_reports().build();
         context.clone().scope_blocking(|| {
             for (n, name) in names.enumerate() {
                 let window = Duration::from_mins(1);
@@ -100,8 +99,8 @@ mod tests {
                 limiter.check_blocking(&Check::new(&rule, "k")).unwrap();
             }
         });
-        let name = |told: &Told| told.item.name.trim_matches('"').to_owned();
-        context.told().iter().map(|told| (name(told), told.remaining)).collect()
+        let name = |report: &RuleReport| report.item.name.trim_matches('"').to_owned();
+        context.take_reports().iter().map(|report| (name(report), report.remaining)).collect()
     }
 
     #[test]
@@ -109,24 +108,24 @@ mod tests {
         let twice = ["a", "b"].into_iter().cycle().take(1_000).map(str::to_owned);
         // The last calls of both had the lowest limits, and 499 before them.
         let left = [("a".to_owned(), 10_000 - 998 - 500), ("b".to_owned(), 10_000 - 999 - 500)];
-        assert_eq!(told(twice), left);
+        assert_eq!(reported(twice), left);
     }
 
     #[test]
     fn to_look_leaves_nothing() {
         let limiter = Limiter::builder().build().unwrap();
-        let context = RequestContext::builder().telling().build();
+        let context = RequestContext::builder().with_reports().build();
         let window = Duration::from_mins(1);
         let rule = Rule::new("looked at", Algorithm::FixedWindow { limit: 5, window });
         let check = Check::new(&rule, "k");
         let looked = pollster::block_on(context.clone().scope(limiter.peek(&check))).unwrap();
         assert_eq!(looked.outcomes().first().map(crate::decision::Outcome::remaining), Some(5));
-        assert!(context.told().is_empty());
+        assert!(context.take_reports().is_empty());
     }
 
     #[test]
     fn of_many_names_those_that_stop_first_are_kept() {
-        let kept = told((0..1_000).map(|n| n.to_string()));
+        let kept = reported((0..1_000).map(|n| n.to_string()));
         assert_eq!(kept.len(), MAX_NAMES);
         assert!(kept.contains(&("999".to_owned(), 10_000 - 999 - 1)));
         assert!(kept.iter().all(|(name, _)| name.parse::<usize>().unwrap() >= 1_000 - MAX_NAMES));

@@ -1,20 +1,24 @@
 //! Without the feature: there are no numbers.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Series;
-use crate::decision::Degraded;
+use super::{Said, Series};
+use crate::degraded::Degraded;
 use crate::error::{InvalidCall, StoreError};
-use crate::rule::{Algorithm, Check, Rule};
-use crate::store::Answers;
 
-pub(crate) const fn decided(_: &[Check<'_>], _: &Answers) {}
+pub(crate) fn decided<'s>(_: impl Iterator<Item = Said<'s>>, _: impl FnOnce() -> bool) {}
 
-pub(crate) const fn degraded(_: &[Check<'_>], _: Option<Degraded>, _: &StoreError) {}
+pub(crate) fn degraded<'s>(
+    _: impl Iterator<Item = &'s Arc<Series>>,
+    _: Option<Degraded>,
+    _: &StoreError,
+) {
+}
 
 pub(crate) const fn mistaken(_: &InvalidCall) {}
 
-pub(crate) const fn overflowed(_: &Rule, _: bool) {}
+pub(crate) const fn overflowed(_: &Series, _: bool) {}
 
 pub(crate) const fn overflow_budgets(_: usize, _: usize) {}
 
@@ -33,7 +37,7 @@ impl Capacity {
 
 #[expect(clippy::unused_self, reason = "as with the feature")]
 impl Series {
-    pub(crate) const fn has_limit(&self, _: Algorithm) {}
+    pub(crate) const fn set_limit(&self, _: Option<u64>, _: Option<f64>) {}
 }
 
 #[derive(Debug)]

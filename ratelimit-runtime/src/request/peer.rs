@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use http::Extensions;
 
-pub(crate) fn of(extensions: &Extensions) -> Option<IpAddr> {
+pub(super) fn of(extensions: &Extensions) -> Option<IpAddr> {
     #[cfg(feature = "axum")]
     if let Some(axum::extract::ConnectInfo(peer)) = extensions.get() {
         let peer: &SocketAddr = peer;

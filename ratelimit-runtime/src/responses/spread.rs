@@ -13,7 +13,7 @@ pub(crate) struct Spread {
 
 impl Spread {
     /// At most so many percent, chosen anew.
-    pub(super) fn choose(percent: u8) -> Self {
+    pub(crate) fn choose(percent: u8) -> Self {
         Self { percent, part: fastrand::u32(..) }
     }
 

@@ -1,13 +1,17 @@
-//! What the limiter answers.
+//! What the limiter answers: a [`Decision`], or a [`RateLimitError`].
+
+mod error;
 
 use std::time::Duration;
 
 use smallvec::SmallVec;
 
-use crate::algo::Answer;
+use crate::algo::{Answer, Answers};
+use crate::degraded::Degraded;
 use crate::error::StoreError;
 use crate::rule::{Check, RuleName};
-use crate::store::Answers;
+
+pub use self::error::{Limited, RateLimitError, Unavailable};
 
 /// The answer to a list of checks.
 #[derive(Clone, Debug)]
@@ -15,16 +19,6 @@ pub struct Decision {
     outcomes: SmallVec<[Outcome; 1]>,
     /// In a box, as it is nearly never there.
     degraded: Option<Box<(Degraded, StoreError)>>,
-}
-
-/// Why a decision was not made by the limiter's store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Degraded {
-    /// The embedded store decided, with this instance's share of the limits.
-    Local,
-    /// Nobody decided, and the call was admitted.
-    Open,
 }
 
 /// What one rule says about a call.

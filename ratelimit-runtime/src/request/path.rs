@@ -2,7 +2,7 @@
 
 use http::{Extensions, Uri};
 
-pub(crate) fn of<'r>(uri: &'r Uri, extensions: &'r Extensions) -> &'r str {
+pub(super) fn of<'r>(uri: &'r Uri, extensions: &'r Extensions) -> &'r str {
     #[cfg(feature = "axum")]
     if let Some(axum::extract::OriginalUri(whole)) = extensions.get() {
         return whole.path();
@@ -13,7 +13,7 @@ pub(crate) fn of<'r>(uri: &'r Uri, extensions: &'r Extensions) -> &'r str {
 }
 
 /// The template of the route that a router of axum has matched, or that none has.
-pub(crate) fn route(extensions: &Extensions) -> Option<&str> {
+pub(super) fn route(extensions: &Extensions) -> Option<&str> {
     #[cfg(feature = "axum")]
     {
         use axum::extract::{MatchedPath, OriginalUri};

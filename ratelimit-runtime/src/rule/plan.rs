@@ -1,12 +1,13 @@
 //! A rule's algorithm, checked and compiled for a resolution.
 
-use super::{
+use std::time::Duration;
+
+use super::{Algorithm, Rate};
+use crate::algo::{
     FixedWindow, Flow, LeakyBucket, MAX_COUNT, MAX_LOG, MAX_SPAN_US, MAX_SUB_WINDOWS, Resolution,
     SlidingCounter, SlidingLog, TokenBucket,
 };
 use crate::error::{Argument, Fault, InvalidNumber};
-use crate::rule::{Algorithm, Rate};
-use std::time::Duration;
 
 /// One of the five algorithms with its numbers, ready to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,20 @@ pub enum Plan {
     /// See [`SlidingCounter`].
     SlidingCounter(SlidingCounter),
 }
+
+/// Runs an expression on the algorithm in a plan, whichever it is.
+macro_rules! with_algorithm {
+    ($plan:expr, $algorithm:ident => $run:expr) => {
+        match $plan {
+            $crate::rule::Plan::TokenBucket($algorithm) => $run,
+            $crate::rule::Plan::LeakyBucket($algorithm) => $run,
+            $crate::rule::Plan::FixedWindow($algorithm) => $run,
+            $crate::rule::Plan::SlidingLog($algorithm) => $run,
+            $crate::rule::Plan::SlidingCounter($algorithm) => $run,
+        }
+    };
+}
+pub(crate) use with_algorithm;
 
 impl Plan {
     /// Checks the numbers of an algorithm and compiles them.

@@ -1,4 +1,8 @@
-//! [`RequestInfo`]: what a layer may look at.
+//! [`RequestInfo`]: the head of a request, in whatever types the framework has it. What a layer does with it is in
+//! `web`, which names no framework.
+
+mod path;
+mod peer;
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -64,7 +68,7 @@ impl<'r> RequestInfo<'r> {
     /// The path, all of it: routers inside of routers do not cut it.
     pub fn path(&self) -> &'r str {
         match self.of {
-            Of::Http(http) => crate::frameworks::path(http.uri, http.extensions),
+            Of::Http(http) => path::of(http.uri, http.extensions),
             #[cfg(feature = "actix")]
             Of::Actix(request) => request.uri().path(),
         }
@@ -77,7 +81,7 @@ impl<'r> RequestInfo<'r> {
     /// [`RequestContext::UNMATCHED`]: crate::RequestContext::UNMATCHED
     pub fn route(&self) -> Option<Cow<'r, str>> {
         match self.of {
-            Of::Http(http) => crate::frameworks::route(http.extensions).map(Cow::Borrowed),
+            Of::Http(http) => path::route(http.extensions).map(Cow::Borrowed),
             #[cfg(feature = "actix")]
             Of::Actix(request) => {
                 let template = request.match_pattern().map(Cow::Owned);
@@ -107,7 +111,7 @@ impl<'r> RequestInfo<'r> {
     /// The other end of the connection, where the framework tells it.
     pub fn peer(&self) -> Option<IpAddr> {
         match self.of {
-            Of::Http(http) => crate::frameworks::peer(http.extensions),
+            Of::Http(http) => peer::of(http.extensions),
             #[cfg(feature = "actix")]
             Of::Actix(request) => request.peer_addr().map(|peer| peer.ip()),
         }
