@@ -41,7 +41,7 @@ use crate::rule::Mode;
 /// the clock itself, by as much as it has to wait, and goes on.
 pub fn limiter() -> (Limiter, ManualClock) {
     let clock = ManualClock::new();
-    let builder = Limiter::builder().clock(Clock::Manual(clock.clone())).waits_pass();
+    let builder = Limiter::builder().clock(Clock::Manual(clock.clone())).auto_advance();
     (builder.in_process(Mode::Enforce), clock)
 }
 

@@ -270,8 +270,8 @@ proptest! {
     #[test]
     fn bucket_bound((flow, calls) in with_flow(), span in 0..100_000_000_i64) {
         let admitted = admitted(TokenBucket(flow), &onward(calls));
-        let most = u128::from(most_in(&admitted, span, true)) * u128::from(flow.unit);
-        let flowed = u128::from(span.unsigned_abs()) * u128::from(flow.gain);
+        let most = u128::from(most_in(&admitted, span, true)) * u128::from(flow.units_per_permit);
+        let flowed = u128::from(span.unsigned_abs()) * u128::from(flow.units_per_tick);
         prop_assert!(most <= flow.full() + flowed);
     }
 
@@ -301,7 +301,7 @@ proptest! {
     #[test]
     fn more_is_never_less((flow, calls) in with_flow(), more in 0..50_u64, faster in 1..50_u64) {
         // The unit changes as well where the faster rate can be reduced.
-        let raised = Flow::new(flow.capacity + more, flow.gain * faster, flow.unit, RESOLUTION);
+        let raised = Flow::new(flow.capacity + more, flow.units_per_tick * faster, flow.units_per_permit, RESOLUTION);
         after_each(TokenBucket(flow), &calls, |cell, now, _, answer| {
             let mut cell = Cell { algorithm: TokenBucket(raised), state: cell.state };
             prop_assert!(cell.hit(now, answer.remaining).admitted);

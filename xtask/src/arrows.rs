@@ -93,14 +93,12 @@ fn circle(arrows: &Arrows) -> Option<Vec<String>> {
 }
 
 fn show(arrows: &Arrows, circle: &[String]) -> String {
-    let mut text = circle.first().cloned().unwrap_or_default();
-    for pair in circle.windows(2) {
-        if let [from, to] = pair {
-            let place = arrows.get(from).and_then(|used| used.get(to));
-            text += &format!(" -> {to} ({})", place.map_or("", String::as_str));
-        }
-    }
-    text
+    let steps = circle.windows(2).filter_map(|pair| {
+        let [from, to] = pair else { return None };
+        let place = arrows.get(from)?.get(to)?;
+        Some(format!(" -> {to} ({place})"))
+    });
+    circle.first().cloned().into_iter().chain(steps).collect()
 }
 
 /// The lines "- `one`, `other`: ..." of the documentation of `lib.rs`.
@@ -148,7 +146,9 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result {
     for path in paths {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         if tests.contains(&*stem) {
-        } else if path.is_dir() {
+            continue;
+        }
+        if path.is_dir() {
             sources(&path, files)?;
         } else {
             files.push(path);

@@ -19,8 +19,8 @@ enum Start {
     Admitted,
     /// It may, when its turn has come.
     Wait(Box<Place<'static>>),
-    /// The store must be asked.
-    Ask,
+    /// The store of this limiter must be asked.
+    Ask(Limiter),
 }
 
 /// The checks of one call. Owns all it needs, so that nothing is borrowed while it waits.
@@ -162,7 +162,9 @@ impl Call {
         match self.start() {
             Ok(Start::Admitted) => Run::admitted(),
             Ok(Start::Wait(place)) => Run::queued_for(*place),
-            Ok(Start::Ask) => Run::asking(Question::new(|caller| mem::take(self).ask(caller))),
+            Ok(Start::Ask(limiter)) => {
+                Run::asking(Question::new(|caller| mem::take(self).ask(limiter, caller)))
+            }
             Err(error) => Run::limited(error),
         }
     }
@@ -190,13 +192,12 @@ impl Call {
     async fn decided(self) -> Result<Decision, RateLimitError> {
         let Some(limiter) = self.limiter()?.cloned() else { return Ok(Decision::unasked()) };
         let (checks, waits) = (self.checks, self.wait.is_some());
-        let entered = limiter.decide_entering_now(&checks, waits);
-        let (decision, place) = if let Some(entered) = entered {
+        let (decision, place) = if let Some(entered) = limiter.try_enter(&checks, waits) {
             entered?
         } else {
-            let ask =
-                |caller| async move { limiter.decide_entering_later(checks, waits, &caller).await };
-            Question::new(ask).await?
+            let ask = |caller| async move { limiter.enter(checks, waits, &caller).await };
+            let (decision, place) = Question::new(ask).await?;
+            (decision, Some(place))
         };
         match place {
             Some(place) if !place.is_due() => place.turn().await,
@@ -209,22 +210,28 @@ impl Call {
     fn start(&self) -> Result<Start, RateLimitError> {
         let Some(limiter) = self.limiter()? else { return Ok(Start::Admitted) };
         if self.wait.is_some() {
-            let Some(entered) = limiter.enter_now(&self.checks) else { return Ok(Start::Ask) };
-            return Ok(entered?.map_or(Start::Admitted, |place| Start::Wait(Box::new(place))));
+            return Ok(match limiter.try_enter(&self.checks, true) {
+                None => Start::Ask(limiter.clone()),
+                Some(entered) => {
+                    entered?.1.map_or(Start::Admitted, |place| Start::Wait(Box::new(place)))
+                }
+            });
         }
-        let Some(delay) = limiter.check_all_now(&self.checks) else { return Ok(Start::Ask) };
-        delay.map(|_| Start::Admitted)
+        match limiter.try_check_all(&self.checks) {
+            None => Ok(Start::Ask(limiter.clone())),
+            Some(delay) => delay.map(|_| Start::Admitted),
+        }
     }
 
-    /// Asks the store, after [`start`](Self::start) said so.
-    async fn ask(self, caller: Caller) -> Option<Result<Option<Place<'static>>, RateLimitError>> {
-        let limiter = match self.limiter() {
-            Ok(Some(limiter)) => limiter.clone(),
-            Ok(None) => return Some(Ok(None)),
-            Err(error) => return Some(Err(error)),
-        };
-        let entered = limiter.enter_later(self.checks, self.wait.is_some(), &caller).await?;
-        Some(entered.map(Some))
+    /// Asks the store, after [`start`](Self::start) said so. The limiter is the one that it has found: finding it
+    /// looks at the rules as well.
+    async fn ask(
+        self,
+        limiter: Limiter,
+        caller: Caller,
+    ) -> Option<Result<Option<Place<'static>>, RateLimitError>> {
+        let entered = limiter.enter(self.checks, self.wait.is_some(), &caller).await?;
+        Some(entered.map(|(_, place)| Some(place)))
     }
 
     /// The limiter that decides; `None` when there is nothing to decide.
@@ -239,7 +246,7 @@ impl Call {
         if limiter.is_off() {
             return Ok(None);
         }
-        if limiter.only_watches() {
+        if limiter.is_shadow() {
             return Ok(Some(limiter));
         }
         if let Some((negative, first)) = self.negative.zip(self.checks.first()) {
@@ -247,7 +254,7 @@ impl Call {
         }
         for check in self.checks.iter().filter(|check| !check.is_shadow()) {
             check.rule().register().map_err(|error| mistaken(error.into()))?;
-            limiter.tell_of_name(check.rule());
+            limiter.warn_of_default_name(check.rule());
         }
         Ok(Some(limiter))
     }
@@ -289,7 +296,7 @@ impl Call {
         self
     }
 
-    /// The rule of the last check, unless it is off or only watches: then its numbers keep no call
+    /// The rule of the last check, unless it is off or in shadow mode: then its numbers keep no call
     /// from running.
     fn applied_rule(&self) -> Option<&'static Rule> {
         let rule = self.checks.last()?.rule();
@@ -314,210 +321,4 @@ fn set<T>(number: Option<&mut T>, new: T) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
-
-    use super::*;
-    use crate::__private::PER_CALL;
-    use crate::clock::{Clock, ManualClock};
-
-    static BUCKET: Rule =
-        Rule::new("bucket", Algorithm::TokenBucket { capacity: 5, refill: Rate::per_second(1) });
-    static LINE: Rule =
-        Rule::new("line", Algorithm::LeakyBucket { capacity: 5, leak: Rate::per_second(1) });
-    static COUNTER: Rule = Rule::new(
-        "counter",
-        Algorithm::SlidingCounter { limit: 5, window: Duration::from_mins(1), sub_windows: 1 },
-    );
-    static OFF: Rule =
-        Rule::new("off", Algorithm::TokenBucket { capacity: 5, refill: Rate::per_second(1) })
-            .with_mode(Mode::Off);
-
-    fn clock() -> ManualClock {
-        ManualClock::new()
-    }
-
-    fn limiter(clock: &ManualClock) -> Limiter {
-        Limiter::builder().clock(Clock::Manual(clock.clone())).build().unwrap()
-    }
-
-    fn call(limiter: &Limiter) -> Call {
-        let mut call = Call::new();
-        call.on(limiter);
-        call
-    }
-
-    fn numbers(set: impl FnOnce(&mut Call)) -> Algorithm {
-        let mut call = Call::new();
-        set(&mut call);
-        call.checks.last().unwrap().algorithm()
-    }
-
-    #[test]
-    fn a_call_without_checks_decides_nothing() {
-        assert!(Call::new().run_blocking().is_ok());
-    }
-
-    #[test]
-    fn numbers_of_the_call_replace_those_of_the_rule() {
-        let set = numbers(|call| {
-            call.check(&BUCKET, LimitKey::whole_rule()).capacity(7_u8).refill(Rate::per_minute(3));
-        });
-        assert_eq!(set, Algorithm::TokenBucket { capacity: 7, refill: Rate::per_minute(3) });
-
-        let set = numbers(|call| {
-            call.check(&LINE, LimitKey::whole_rule()).capacity(7_i64).leak(9_usize);
-        });
-        assert_eq!(set, Algorithm::LeakyBucket { capacity: 7, leak: Rate::per_second(9) });
-
-        let set = numbers(|call| {
-            let limit = &8_u32;
-            call.check(&COUNTER, LimitKey::whole_rule()).limit(limit).window(30).sub_windows(4_u64);
-        });
-        let window = Duration::from_secs(30);
-        assert_eq!(set, Algorithm::SlidingCounter { limit: 8, window, sub_windows: 4 });
-    }
-
-    #[test]
-    fn a_cost_can_be_any_integer() {
-        let clock = clock();
-        let limiter = limiter(&clock);
-        let run = |cost: &dyn Fn(&mut Call)| {
-            let mut call = call(&limiter);
-            cost(call.check(&BUCKET, LimitKey::from("a")));
-            call.run_blocking()
-        };
-        assert!(
-            run(&|call| {
-                call.cost(3_i8);
-            })
-            .is_ok()
-        );
-        assert!(matches!(
-            run(&|call| {
-                call.cost(3_u128);
-            }),
-            Err(RateLimitError::Limited(_))
-        ));
-        let exceeds =
-            InvalidCall::CostExceedsCapacity { rule: "bucket".into(), cost: u64::MAX, limit: 5 };
-        match run(&|call| {
-            call.cost(u128::MAX);
-        }) {
-            Err(RateLimitError::Invalid(mistake)) => assert_eq!(mistake, exceeds),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn negative_numbers_are_mistakes() {
-        let clock = clock();
-        let limiter = limiter(&clock);
-        let mistake = |rule: &'static Rule, set: &dyn Fn(&mut Call)| {
-            let mut call = call(&limiter);
-            set(call.check(rule, LimitKey::whole_rule()));
-            match call.run_blocking() {
-                Err(RateLimitError::Invalid(mistake)) => mistake,
-                other => panic!("{other:?}"),
-            }
-        };
-        let of_cost = mistake(&BUCKET, &|call| _ = call.cost(-1));
-        assert_eq!(of_cost, InvalidCall::NegativeCost { rule: "bucket".into(), cost: -1 });
-        let says = |rule: &'static Rule, set: &dyn Fn(&mut Call), expected: &str| {
-            let expected =
-                format!("rate limit `{}`: {expected}, and cannot be negative", rule.name());
-            assert_eq!(mistake(rule, set).to_string(), expected);
-        };
-        says(&BUCKET, &|call| _ = call.capacity(-1), "`capacity` is -1");
-        says(&BUCKET, &|call| _ = call.refill(-2_i8), "`refill` is -2");
-        says(&LINE, &|call| _ = call.leak(-3_i64), "`leak` is -3");
-        says(&COUNTER, &|call| _ = call.limit(i128::MIN), "`limit` is -9223372036854775808");
-        says(&COUNTER, &|call| _ = call.window(-5), "`window` is -5");
-        says(&COUNTER, &|call| _ = call.sub_windows(-6_isize), "`sub_windows` is -6");
-        // The first one counts, and that of the call is told of its first rule.
-        says(&BUCKET, &|call| _ = call.capacity(-1).refill(-1), "`capacity` is -1");
-        says(&LINE, &|call| call.wait(-7), "`wait` is -7");
-    }
-
-    #[test]
-    fn the_numbers_of_a_rule_that_is_off_do_not_matter() {
-        let clock = clock();
-        let mut call = call(&limiter(&clock));
-        call.check(&OFF, LimitKey::whole_rule()).cost(-1).capacity(-1);
-        assert!(call.run_blocking().is_ok());
-    }
-
-    #[test]
-    fn what_only_watches_keeps_no_call_from_running() {
-        const EACH: Algorithm =
-            Algorithm::TokenBucket { capacity: PER_CALL, refill: Rate::per_second(1) };
-        static ENFORCED: Rule = Rule::new("each", EACH);
-        static WATCHED: Rule = Rule::new("each", EACH).with_mode(Mode::Shadow);
-        let clock = clock();
-        let watching =
-            Limiter::builder().clock(Clock::Manual(clock.clone())).in_process(Mode::Shadow);
-        for (limiter, rule) in [(limiter(&clock), &WATCHED), (watching, &ENFORCED)] {
-            let runs = |set: &dyn Fn(&mut Call)| {
-                let mut call = call(&limiter);
-                set(call.check(rule, LimitKey::from("a")));
-                call.run_blocking().is_ok()
-            };
-            let numbers: [&dyn Fn(&mut Call); 4] = [
-                &|call| _ = call.capacity(-1),
-                &|call| _ = call.capacity(u64::MAX),
-                &|call| _ = call.capacity(5).refill(0),
-                &|call| _ = call.capacity(5).check(rule, LimitKey::from("a")).capacity(5),
-            ];
-            for (n, set) in numbers.into_iter().enumerate() {
-                assert!(runs(set), "{n} of {rule:?}");
-            }
-        }
-        // Beside one that is enforced, that one counts.
-        let limiter = limiter(&clock);
-        let left = (0..6).filter(|_| {
-            let mut call = call(&limiter);
-            call.check(&WATCHED, LimitKey::from("a")).capacity(-1);
-            call.check(&BUCKET, LimitKey::from("watched beside"));
-            call.run_blocking().is_ok()
-        });
-        assert_eq!(left.count(), 5);
-    }
-
-    #[test]
-    fn a_call_waits_for_its_turn() {
-        let clock = clock();
-        let limiter = limiter(&clock);
-        let turn = || {
-            let mut call = call(&limiter);
-            call.wait(2);
-            call.check(&LINE, LimitKey::whole_rule());
-            call.run()
-        };
-        let mut context = Context::from_waker(Waker::noop());
-        let (mut first, mut second) = (pin!(turn()), pin!(turn()));
-        assert!(matches!(first.as_mut().poll(&mut context), Poll::Ready(Ok(()))));
-        assert!(second.as_mut().poll(&mut context).is_pending(), "a second behind the first");
-        clock.advance(Duration::from_secs(1));
-        assert!(matches!(second.as_mut().poll(&mut context), Poll::Ready(Ok(()))));
-    }
-
-    #[test]
-    fn a_longer_line_than_the_wait_refuses() {
-        let clock = clock();
-        let limiter = limiter(&clock);
-        for _ in 0..3 {
-            limiter.check_blocking(&Check::new(&LINE, LimitKey::whole_rule())).unwrap();
-        }
-        let mut call = call(&limiter);
-        call.wait(Duration::from_secs(2));
-        call.check(&LINE, LimitKey::whole_rule());
-        assert!(matches!(call.run_blocking(), Err(RateLimitError::Limited(_))));
-    }
-
-    #[test]
-    fn a_running_call_can_move_to_another_thread() {
-        fn is_send(_: impl Send) {}
-        is_send(Call::new().run());
-    }
-}
+mod tests;

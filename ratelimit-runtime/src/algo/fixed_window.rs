@@ -43,7 +43,7 @@ impl FixedWindow {
         let fresh = |t| View { t, start: t, count: 0 };
         let Some(state) = state else { return fresh(now) };
         let mut state = *state;
-        self.refuse(&mut state, now);
+        self.rebase_if_clock_reset(&mut state, now);
         let t = now.max(state.last);
         if since(t, state.start) < self.window {
             View { t, start: state.start, count: state.count }
@@ -71,14 +71,14 @@ impl Arithmetic for FixedWindow {
         WindowState { start, last: t, count: count.saturating_add(cost) }
     }
 
-    fn refuse(&self, state: &mut WindowState, now: Timestamp) -> bool {
+    fn rebase_if_clock_reset(&self, state: &mut WindowState, now: Timestamp) -> bool {
         let ahead = since(state.last, now);
-        let lost = ahead > self.window;
-        if lost {
+        let is_reset = ahead > self.window;
+        if is_reset {
             state.start = state.start.saturating_sub_unsigned(ahead);
             state.last = now;
         }
-        lost
+        is_reset
     }
 
     fn answer(&self, state: Option<&WindowState>, now: Timestamp, verdict: Verdict) -> Answer {
@@ -104,8 +104,8 @@ impl Arithmetic for FixedWindow {
 
     fn refund(&self, state: &mut WindowState, now: Timestamp, charge: Charge) -> Refund {
         let Charge { at, cost, .. } = charge;
-        let lost = since(state.last, now) > self.window;
-        if lost || at > state.last || at < state.start || state.count < cost {
+        let is_reset = since(state.last, now) > self.window;
+        if is_reset || at > state.last || at < state.start || state.count < cost {
             return Refund::Stands;
         }
         state.count -= cost;

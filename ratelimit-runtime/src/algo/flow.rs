@@ -1,6 +1,6 @@
 //! The constant rate of the two buckets, without fractions.
 
-use super::{MAX_COUNT, Resolution, div_up, saturate};
+use super::{MAX_COUNT, Resolution, Timestamp, div_up, saturate, since};
 
 /// A capacity and a rate. Amounts are counted in units so small that a tick moves a whole number of
 /// them and a permit is a whole number of them.
@@ -8,10 +8,10 @@ use super::{MAX_COUNT, Resolution, div_up, saturate};
 pub struct Flow {
     /// How many permits fit in.
     pub capacity: u64,
-    /// Units that one tick moves.
-    pub gain: u64,
-    /// Units that one permit is.
-    pub unit: u64,
+    /// How many units one tick brings.
+    pub units_per_tick: u64,
+    /// How many units one permit is.
+    pub units_per_permit: u64,
     /// Ticks per millisecond.
     per_ms: u64,
 }
@@ -24,7 +24,12 @@ impl Flow {
         // exact in microseconds.
         let ticks = period_us.saturating_mul(per_ms / 1_000);
         let divisor = gcd(permits, ticks);
-        Self { capacity, gain: permits / divisor, unit: ticks / divisor, per_ms }
+        Self {
+            capacity,
+            units_per_tick: permits / divisor,
+            units_per_permit: ticks / divisor,
+            per_ms,
+        }
     }
 
     /// The full capacity in units.
@@ -32,14 +37,29 @@ impl Flow {
         self.amount(self.capacity)
     }
 
-    /// So many permits in units.
+    /// `permits` in units.
     pub fn amount(&self, permits: u64) -> u128 {
-        u128::from(permits) * u128::from(self.unit)
+        u128::from(permits) * u128::from(self.units_per_permit)
     }
 
-    /// What so many ticks move, in units.
-    pub(super) fn moved(&self, ticks: u64) -> u128 {
-        u128::from(ticks) * u128::from(self.gain)
+    /// What `ticks` bring, in units.
+    pub(super) fn accrued(&self, ticks: u64) -> u128 {
+        u128::from(ticks) * u128::from(self.units_per_tick)
+    }
+
+    /// Whether a state was written by a clock that has since been reset: it is further ahead than a full
+    /// recovery.
+    pub(super) fn is_from_a_reset_clock(&self, last: Timestamp, now: Timestamp) -> bool {
+        self.accrued(since(last, now)) > self.full()
+    }
+
+    /// Moves the instant of a state to this clock, if it [is of another one](Self::is_from_a_reset_clock).
+    pub(super) fn rebase(&self, last: &mut Timestamp, now: Timestamp) -> bool {
+        let is_reset = self.is_from_a_reset_clock(*last, now);
+        if is_reset {
+            *last = now;
+        }
+        is_reset
     }
 
     /// What of a charge is certain to be missing when so many ticks have passed until the latest one,
@@ -48,19 +68,19 @@ impl Flow {
     /// Had the call not been charged, the bucket might have been full (or empty) since, and what
     /// moved would have been lost. What moves later fits in or not by itself.
     pub(super) fn still_missing(&self, cost: u64, ticks: u64) -> Option<u128> {
-        self.amount(cost).checked_sub(self.moved(ticks))
+        self.amount(cost).checked_sub(self.accrued(ticks))
     }
 
     /// Whole milliseconds until `ticks` have passed and then `units` have moved, rounded up.
     pub(super) fn millis(&self, ticks: u64, units: u128) -> u64 {
-        let per_ms = u128::from(self.gain) * u128::from(self.per_ms);
-        saturate(div_up(self.moved(ticks) + units, per_ms))
+        let per_ms = u128::from(self.units_per_tick) * u128::from(self.per_ms);
+        saturate(div_up(self.accrued(ticks) + units, per_ms))
     }
 
-    /// How many units move in so many milliseconds.
-    pub(super) fn moved_in_ms(&self, ms: u64) -> u128 {
+    /// How many units come in `ms` milliseconds.
+    pub(super) fn accrued_in_ms(&self, ms: u64) -> u128 {
         // Below 2^53 * 2^20 * 2^53.
-        u128::from(ms.min(MAX_COUNT)) * u128::from(self.per_ms) * u128::from(self.gain)
+        u128::from(ms.min(MAX_COUNT)) * u128::from(self.per_ms) * u128::from(self.units_per_tick)
     }
 }
 

@@ -19,7 +19,7 @@ pub struct LeakyState {
     pub last: Timestamp,
     /// What was in line then, in units of 1/`unit` permit.
     pub level: u128,
-    /// [`Flow::unit`] when this was written: a rule may get another rate.
+    /// [`Flow::units_per_permit`] when this was written: a rule may get another rate.
     pub unit: u64,
 }
 
@@ -33,19 +33,19 @@ impl LeakyBucket {
     /// Refuses calls whose [`delay`](Answer::delay_ms) would be longer.
     #[must_use]
     pub fn within_ms(self, longest_delay_ms: u64) -> Self {
-        Self { longest: Some(self.flow.moved_in_ms(longest_delay_ms)), ..self }
+        Self { longest: Some(self.flow.accrued_in_ms(longest_delay_ms)), ..self }
     }
 
     fn view(&self, state: Option<&LeakyState>, now: Timestamp) -> View {
         let Some(state) = state else { return View { t: now, level: 0 } };
-        let level = convert(state.level, state.unit, self.flow.unit, div_up).min(self.flow.full());
-        let t = if self.lost(state, now) { now } else { now.max(state.last) };
-        View { t, level: level.saturating_sub(self.flow.moved(since(t, state.last))) }
-    }
-
-    /// Whether the state was written by a clock that is gone: further ahead than a full recovery.
-    fn lost(&self, state: &LeakyState, now: Timestamp) -> bool {
-        self.flow.moved(since(state.last, now)) > self.flow.full()
+        let level = convert(state.level, state.unit, self.flow.units_per_permit, div_up)
+            .min(self.flow.full());
+        let t = if self.flow.is_from_a_reset_clock(state.last, now) {
+            now
+        } else {
+            now.max(state.last)
+        };
+        View { t, level: level.saturating_sub(self.flow.accrued(since(t, state.last))) }
     }
 
     /// The highest level that lets a call of this cost in.
@@ -65,15 +65,15 @@ impl Arithmetic for LeakyBucket {
 
     fn charge(&self, state: Option<LeakyState>, now: Timestamp, cost: u64) -> LeakyState {
         let View { t, level } = self.view(state.as_ref(), now);
-        LeakyState { last: t, level: level + self.flow.amount(cost), unit: self.flow.unit }
+        LeakyState {
+            last: t,
+            level: level + self.flow.amount(cost),
+            unit: self.flow.units_per_permit,
+        }
     }
 
-    fn refuse(&self, state: &mut LeakyState, now: Timestamp) -> bool {
-        let lost = self.lost(state, now);
-        if lost {
-            state.last = now;
-        }
-        lost
+    fn rebase_if_clock_reset(&self, state: &mut LeakyState, now: Timestamp) -> bool {
+        self.flow.rebase(&mut state.last, now)
     }
 
     fn answer(&self, state: Option<&LeakyState>, now: Timestamp, verdict: Verdict) -> Answer {
@@ -84,7 +84,10 @@ impl Arithmetic for LeakyBucket {
         Answer {
             admitted: verdict.admitted,
             limit: flow.capacity,
-            remaining: saturate(div(flow.full().saturating_sub(level), u128::from(flow.unit))),
+            remaining: saturate(div(
+                flow.full().saturating_sub(level),
+                u128::from(flow.units_per_permit),
+            )),
             retry_after_ms: if verdict.admitted {
                 Some(0)
             } else {
@@ -102,7 +105,10 @@ impl Arithmetic for LeakyBucket {
     }
 
     fn refund(&self, state: &mut LeakyState, now: Timestamp, charge: Charge) -> Refund {
-        if state.last < charge.at || self.lost(state, now) || state.unit != self.flow.unit {
+        if state.last < charge.at
+            || self.flow.is_from_a_reset_clock(state.last, now)
+            || state.unit != self.flow.units_per_permit
+        {
             return Refund::Stands;
         }
         let level = if let Some(until) = charge.queued_until {

@@ -6,7 +6,7 @@
 //!
 //! A decision has two phases, so that a list of checks can be decided all or nothing: every check is
 //! asked whether it [`admits`](Arithmetic::admits), then each one is either
-//! [charged](Arithmetic::charge) or [left alone](Arithmetic::refuse), and then
+//! [charged](Arithmetic::charge) or [left alone](Arithmetic::rebase_if_clock_reset), and then
 //! [`answer`](Arithmetic::answer) reads the state that resulted. A store that makes the decision
 //! elsewhere rebuilds that state from its reply and calls the same `answer`.
 
@@ -92,6 +92,13 @@ pub struct Verdict {
     pub charged: bool,
 }
 
+impl Verdict {
+    /// How a check ends: it is charged if it admits, and so do all checks of the call that are enforced.
+    pub const fn new(cost: u64, admitted: bool, is_call_admitted: bool) -> Self {
+        Self { cost, admitted, charged: is_call_admitted && admitted && cost > 0 }
+    }
+}
+
 /// A charge that is to be refunded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {
@@ -126,8 +133,8 @@ pub trait Arithmetic {
     fn charge(&self, state: Option<Self::State>, now: Timestamp, cost: u64) -> Self::State;
 
     /// What a refused call of cost 1 or more leaves behind: nothing changes, except that a state
-    /// written by a clock that is gone is moved to this clock. `true` if it was.
-    fn refuse(&self, state: &mut Self::State, now: Timestamp) -> bool;
+    /// written by a clock that has since been reset is moved to this clock. `true` if it was.
+    fn rebase_if_clock_reset(&self, state: &mut Self::State, now: Timestamp) -> bool;
 
     /// Frees memory of a state that was not charged, if much of it says nothing at this instant. On a
     /// clock that steps back the state may have used more than before, and never less.
@@ -157,7 +164,7 @@ pub fn hit<A: Arithmetic>(
     cost: u64,
 ) -> Answer {
     let admitted = algorithm.admits(state.as_ref(), now, cost);
-    settle(algorithm, state, now, Verdict { cost, admitted, charged: admitted && cost > 0 })
+    settle(algorithm, state, now, Verdict::new(cost, admitted, true))
 }
 
 /// Does to the state what the verdict says, and answers.
@@ -171,7 +178,7 @@ pub fn settle<A: Arithmetic>(
         *state = Some(algorithm.charge(state.take(), now, verdict.cost));
     } else if let Some(state) = state.as_mut() {
         if verdict.cost > 0 {
-            algorithm.refuse(state, now);
+            algorithm.rebase_if_clock_reset(state, now);
         }
         algorithm.condense(state, now);
     }

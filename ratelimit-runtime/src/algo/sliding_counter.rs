@@ -150,8 +150,8 @@ impl SlidingCounter {
             let grid = self.grid;
             return View { t: now, grid, index, elapsed, newest: 0, counts: &[], round_up: false };
         };
-        let lost = self.lost(state.last, now);
-        let t = if lost { now } else { now.max(state.last) };
+        let is_reset = self.is_from_a_reset_clock(state.last, now);
+        let t = if is_reset { now } else { now.max(state.last) };
         // As long as sub-windows are as wide as before, their counts mean the same.
         let same_width = state.grid.is_as_wide_as(self.grid);
         let grid = if same_width { self.grid } else { state.grid };
@@ -161,14 +161,14 @@ impl SlidingCounter {
             grid,
             index,
             elapsed,
-            newest: if lost { index } else { state.newest },
+            newest: if is_reset { index } else { state.newest },
             counts: &state.counts,
             round_up: !same_width,
         }
     }
 
-    /// Whether a clock that is gone wrote this: further ahead than a window and a sub-window.
-    fn lost(&self, last: Timestamp, now: Timestamp) -> bool {
+    /// Whether a clock that has since been reset wrote this: further ahead than a window and a sub-window.
+    fn is_from_a_reset_clock(&self, last: Timestamp, now: Timestamp) -> bool {
         let ahead = i128::from(since(last, now)) * self.grid.parts();
         ahead > self.grid.window() * (self.grid.parts() + 1)
     }
@@ -212,13 +212,13 @@ impl Arithmetic for SlidingCounter {
         CounterState { last: t, grid: self.grid, newest, counts }
     }
 
-    fn refuse(&self, state: &mut CounterState, now: Timestamp) -> bool {
-        let lost = self.lost(state.last, now);
-        if lost {
+    fn rebase_if_clock_reset(&self, state: &mut CounterState, now: Timestamp) -> bool {
+        let is_reset = self.is_from_a_reset_clock(state.last, now);
+        if is_reset {
             state.last = now;
             (state.newest, _) = state.grid.locate(now);
         }
-        lost
+        is_reset
     }
 
     fn answer(&self, state: Option<&CounterState>, now: Timestamp, verdict: Verdict) -> Answer {
@@ -250,7 +250,10 @@ impl Arithmetic for SlidingCounter {
     }
 
     fn refund(&self, state: &mut CounterState, now: Timestamp, charge: Charge) -> Refund {
-        if state.grid != self.grid || state.last < charge.at || self.lost(state.last, now) {
+        if state.grid != self.grid
+            || state.last < charge.at
+            || self.is_from_a_reset_clock(state.last, now)
+        {
             return Refund::Stands;
         }
         let (index, _) = self.grid.locate(charge.at);

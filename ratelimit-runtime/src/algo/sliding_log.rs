@@ -138,7 +138,7 @@ impl LogState {
 struct View {
     t: Timestamp,
     sum: u64,
-    /// By how much the entries must be moved back, because their clock is gone.
+    /// By how much the entries must be moved back, because their clock has been reset.
     shift: u64,
 }
 
@@ -153,7 +153,7 @@ impl SlidingLog {
         let Some((state, last)) = state.and_then(|state| Some((state, state.last()?))) else {
             return View { t: now, sum: 0, shift: 0 };
         };
-        let shift = self.lost(last, now);
+        let shift = self.ahead_of_reset_clock(last, now);
         let t = if shift > 0 { now } else { now.max(last) };
         View { t, sum: state.sum_after(self.edge(t, shift)), shift }
     }
@@ -164,7 +164,7 @@ impl SlidingLog {
     }
 
     /// How far the log is ahead of the clock, if that is further than a full recovery; else 0.
-    fn lost(&self, last: Timestamp, now: Timestamp) -> u64 {
+    fn ahead_of_reset_clock(&self, last: Timestamp, now: Timestamp) -> u64 {
         let ahead = since(last, now);
         if ahead > self.window { ahead } else { 0 }
     }
@@ -185,7 +185,7 @@ impl Arithmetic for SlidingLog {
 
     fn charge(&self, state: Option<LogState>, now: Timestamp, cost: u64) -> LogState {
         let mut state = state.unwrap_or_default();
-        self.refuse(&mut state, now);
+        self.rebase_if_clock_reset(&mut state, now);
         let t = state.last().map_or(now, |last| now.max(last));
         // Only an admitted call forgets: after a step back of the clock an entry may count again.
         while let Some(entry) = state.entries.front()
@@ -199,9 +199,9 @@ impl Arithmetic for SlidingLog {
         state
     }
 
-    fn refuse(&self, state: &mut LogState, now: Timestamp) -> bool {
+    fn rebase_if_clock_reset(&self, state: &mut LogState, now: Timestamp) -> bool {
         let Some(last) = state.last() else { return false };
-        let shift = self.lost(last, now);
+        let shift = self.ahead_of_reset_clock(last, now);
         if shift > 0 {
             for entry in &mut state.entries {
                 entry.at = entry.at.saturating_sub_unsigned(shift);
@@ -251,7 +251,7 @@ impl Arithmetic for SlidingLog {
 
     fn refund(&self, state: &mut LogState, now: Timestamp, charge: Charge) -> Refund {
         let Some(last) = state.last() else { return Refund::Stands };
-        if self.lost(last, now) > 0 || !state.take_out(charge.at, charge.cost) {
+        if self.ahead_of_reset_clock(last, now) > 0 || !state.take_out(charge.at, charge.cost) {
             return Refund::Stands;
         }
         state.shrink();

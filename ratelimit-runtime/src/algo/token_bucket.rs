@@ -14,7 +14,7 @@ pub struct TokenState {
     pub last: Timestamp,
     /// What was left then, in units of 1/`unit` token.
     pub tokens: u128,
-    /// [`Flow::unit`] when this was written: a rule may get another rate.
+    /// [`Flow::units_per_permit`] when this was written: a rule may get another rate.
     pub unit: u64,
 }
 
@@ -28,14 +28,10 @@ impl TokenBucket {
     fn view(&self, state: Option<&TokenState>, now: Timestamp) -> View {
         let full = self.0.full();
         let Some(state) = state else { return View { t: now, tokens: full } };
-        let tokens = convert(state.tokens, state.unit, self.0.unit, div);
-        let t = if self.lost(state, now) { now } else { now.max(state.last) };
-        View { t, tokens: full.min(tokens + self.0.moved(since(t, state.last))) }
-    }
-
-    /// Whether the state was written by a clock that is gone: further ahead than a full recovery.
-    fn lost(&self, state: &TokenState, now: Timestamp) -> bool {
-        self.0.moved(since(state.last, now)) > self.0.full()
+        let tokens = convert(state.tokens, state.unit, self.0.units_per_permit, div);
+        let t =
+            if self.0.is_from_a_reset_clock(state.last, now) { now } else { now.max(state.last) };
+        View { t, tokens: full.min(tokens + self.0.accrued(since(t, state.last))) }
     }
 }
 
@@ -49,15 +45,11 @@ impl Arithmetic for TokenBucket {
     fn charge(&self, state: Option<TokenState>, now: Timestamp, cost: u64) -> TokenState {
         let View { t, tokens } = self.view(state.as_ref(), now);
         let tokens = tokens.saturating_sub(self.0.amount(cost));
-        TokenState { last: t, tokens, unit: self.0.unit }
+        TokenState { last: t, tokens, unit: self.0.units_per_permit }
     }
 
-    fn refuse(&self, state: &mut TokenState, now: Timestamp) -> bool {
-        let lost = self.lost(state, now);
-        if lost {
-            state.last = now;
-        }
-        lost
+    fn rebase_if_clock_reset(&self, state: &mut TokenState, now: Timestamp) -> bool {
+        self.0.rebase(&mut state.last, now)
     }
 
     fn answer(&self, state: Option<&TokenState>, now: Timestamp, verdict: Verdict) -> Answer {
@@ -68,7 +60,7 @@ impl Arithmetic for TokenBucket {
         Answer {
             admitted: verdict.admitted,
             limit: flow.capacity,
-            remaining: saturate(div(tokens, u128::from(flow.unit))),
+            remaining: saturate(div(tokens, u128::from(flow.units_per_permit))),
             retry_after_ms: match verdict {
                 Verdict { admitted: true, .. } => Some(0),
                 Verdict { cost, .. } if cost > flow.capacity => None,
@@ -84,7 +76,10 @@ impl Arithmetic for TokenBucket {
     }
 
     fn refund(&self, state: &mut TokenState, now: Timestamp, charge: Charge) -> Refund {
-        if state.last < charge.at || self.lost(state, now) || state.unit != self.0.unit {
+        if state.last < charge.at
+            || self.0.is_from_a_reset_clock(state.last, now)
+            || state.unit != self.0.units_per_permit
+        {
             return Refund::Stands;
         }
         let missing = self.0.still_missing(charge.cost, since(state.last, charge.at));

@@ -97,7 +97,7 @@ impl Outcome {
 /// Whether answers let the call go on: no enforced rule refuses it.
 #[inline]
 pub(crate) fn admits(checks: &[Check<'_>], answers: &Answers) -> bool {
-    checks.iter().zip(answers).all(|(check, answer)| answer.admitted || check.is_shadow())
+    checks.iter().zip(answers).all(|(check, answer)| check.lets_pass(answer.admitted))
 }
 
 /// How long to wait before the work: the longest delay of the enforced leaky buckets.

@@ -57,7 +57,7 @@ pub struct LimiterBuilder {
     source: Option<Source>,
     settings: Settings,
     requires_shared: bool,
-    waits_pass: bool,
+    auto_advance: bool,
     events: Events,
     #[cfg(feature = "redis")]
     tls: Tls,
@@ -121,7 +121,7 @@ impl Limiter {
             source: None,
             settings: Settings::default(),
             requires_shared: false,
-            waits_pass: false,
+            auto_advance: false,
             events: Events::default(),
             #[cfg(feature = "redis")]
             tls: Tls::default(),
@@ -398,13 +398,13 @@ impl LimiterBuilder {
     /// `RATELIMIT_MODE=shadow` in the environment makes it watch only: all rules are judged and
     /// counted, and none refuses. With `RATELIMIT_MODE=off` it does not even look.
     pub fn build(self) -> Result<Limiter, ConfigError> {
-        let (limiter, start) = self.build_silently()?;
+        let (limiter, start) = self.build_quiet()?;
         start.log();
         Ok(limiter)
     }
 
     /// The same without a word, and what is to be said.
-    pub(super) fn build_silently(mut self) -> Result<(Limiter, Start), ConfigError> {
+    pub(super) fn build_quiet(mut self) -> Result<(Limiter, Start), ConfigError> {
         self.settings.fill(|name| env::var_os(name))?;
         self.check()?;
         let (source, chosen_by) = match (self.source.take(), self.settings.redis.take()) {
@@ -506,8 +506,8 @@ impl LimiterBuilder {
 
     /// For tests: see [`testing::limiter`](crate::testing::limiter).
     #[cfg(feature = "testing")]
-    pub(crate) fn waits_pass(mut self) -> Self {
-        self.waits_pass = true;
+    pub(crate) fn auto_advance(mut self) -> Self {
+        self.auto_advance = true;
         self
     }
 
@@ -551,7 +551,7 @@ impl LimiterBuilder {
             latency: Latency::new(),
             events: self.events,
             resets: super::resets::Resets::default(),
-            waits_pass: self.waits_pass,
+            auto_advance: self.auto_advance,
             key_secret,
         };
         Limiter { shared: Arc::new(shared) }

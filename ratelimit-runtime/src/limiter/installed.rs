@@ -92,7 +92,7 @@ impl Limiter {
             if let Some(failure) = FAILURE.lock().as_ref().filter(|failure| failure.is_valid(now)) {
                 return Err(failure.error.clone());
             }
-            match Self::builder().build_silently() {
+            match Self::builder().build_quiet() {
                 Ok((limiter, of)) => {
                     start = Some(of);
                     Ok(Installed { limiter, at: None })

@@ -84,7 +84,7 @@ struct Shared {
     events: Events,
     resets: Resets,
     /// Whether a wait on a manual clock moves that clock, instead of waiting for somebody else to.
-    waits_pass: bool,
+    auto_advance: bool,
     /// For `hash(…)` in keys.
     key_secret: Option<Box<[u8]>>,
 }
@@ -117,7 +117,7 @@ impl Limiter {
     /// Checks of one rule and key are one, with their costs added up to the limit at most, and have one outcome:
     /// whether keys are equal is often up to callers. A list of more than 64 is a mistake of the caller's.
     pub async fn check_all(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
-        admit(self.decide(checks).await?)
+        into_result(self.decide_async(checks).await?)
     }
 
     /// Like [`check`](Self::check), for functions that are not async.
@@ -130,39 +130,40 @@ impl Limiter {
 
     /// Like [`check_all`](Self::check_all), for functions that are not async.
     pub fn check_all_blocking(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
-        if let Some(decision) = self.decide_now(checks) {
-            return admit(decision?);
+        if let Some(decision) = self.try_decide(checks) {
+            return into_result(decision?);
         }
         if !self.shared.blocking {
-            let mistake = misconfigured(&self.applied(checks), ConfigError::BlockingConnection);
+            let mistake =
+                misconfigured(&self.active_checks(checks), ConfigError::BlockingConnection);
             return Err(mistaken(mistake));
         }
         if let Err(cause) = driver::is_elsewhere() {
-            return admit(self.conclude(&self.applied(checks), Err(cause))?.0);
+            return into_result(self.conclude(&self.active_checks(checks), Err(cause))?.0);
         }
-        admit(driver::block_on(self.decide_later(checks))?)
+        into_result(driver::block_on(self.decide_by_asking(checks))?)
     }
 
     /// Like [`check_all`](Self::check_all), if it takes no waiting: the delay of the call. There is no
     /// decision when it is admitted, because to move one is a good part of what it costs.
-    pub(crate) fn check_all_now(
+    pub(crate) fn try_check_all(
         &self,
         checks: &[Check<'_>],
     ) -> Option<Result<Duration, RateLimitError>> {
-        let applied = match self.validated(checks) {
-            Ok(applied) if applied.is_empty() => return Some(Ok(Duration::ZERO)),
-            Ok(applied) => applied,
+        let active = match self.valid_checks(checks) {
+            Ok(active) if active.is_empty() => return Some(Ok(Duration::ZERO)),
+            Ok(active) => active,
             Err(mistake) => return Some(Err(self.invalid(checks, mistake))),
         };
-        Some(match self.shared.store.decide_now(&applied)? {
-            Ok(answers) if decision::admits(&applied, &answers) => {
-                self.answered(&applied, &answers);
-                Ok(decision::delay(&applied, &answers))
+        Some(match self.shared.store.decide_now(&active)? {
+            Ok(answers) if decision::admits(&active, &answers) => {
+                self.record_answers(&active, &answers);
+                Ok(decision::delay(&active, &answers))
             }
             answers => {
                 let answers = answers.map(|answers| (answers, Charges::new()));
-                self.conclude(&applied, answers)
-                    .and_then(|made| admit(made.0))
+                self.conclude(&active, answers)
+                    .and_then(|made| into_result(made.0))
                     .map(|made| made.delay())
             }
         })
@@ -174,17 +175,17 @@ impl Limiter {
     }
 
     /// Whether no rule of the whole limiter refuses.
-    pub(crate) fn only_watches(&self) -> bool {
+    pub(crate) fn is_shadow(&self) -> bool {
         self.shared.mode == Mode::Shadow
     }
 
     /// Says, once in a process, that a rule in Redis is called after its function.
-    pub(crate) fn tell_of_name(&self, rule: &Rule) {
-        static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    pub(crate) fn warn_of_default_name(&self, rule: &Rule) {
+        static IS_LOGGED: AtomicBool = AtomicBool::new(false);
         if self.shared.is_redis
             && !rule.has_written_name()
-            && !IS_TOLD.load(Ordering::Relaxed)
-            && !IS_TOLD.swap(true, Ordering::Relaxed)
+            && !IS_LOGGED.load(Ordering::Relaxed)
+            && !IS_LOGGED.swap(true, Ordering::Relaxed)
         {
             tracing::warn!(
                 rule = rule.name(),
@@ -206,21 +207,21 @@ impl Limiter {
 
     /// As [`peek`](Self::peek), for a list of checks.
     pub async fn peek_all(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
-        let applied = match self.validated(checks) {
-            Ok(applied) if applied.is_empty() => return Ok(Decision::unasked()),
-            Ok(applied) => applied,
+        let active = match self.valid_checks(checks) {
+            Ok(active) if active.is_empty() => return Ok(Decision::unasked()),
+            Ok(active) => active,
             Err(mistake) => return Err(mistake.into()),
         };
-        match self.at_once_or_in_time(self.shared.store.peek(&applied)).await {
-            Ok(answers) => Ok(Decision::new(&applied, &answers)),
-            Err(StoreError::Config(error)) => Err(misconfigured(&applied, error).into()),
-            Err(cause) => match self.without_store(&applied) {
-                Without::Closed(rule) => Err(unavailable(rule, cause)),
-                Without::Open => Ok(Decision::unasked().without_store(Degraded::Open, cause)),
-                Without::Local => {
-                    let answers = self.shared.fallback.peek(&applied);
-                    let answers = answers.map_err(|error| misconfigured(&applied, error))?;
-                    Ok(Decision::new(&applied, &answers).without_store(Degraded::Local, cause))
+        match self.at_once_or_in_time(self.shared.store.peek(&active)).await {
+            Ok(answers) => Ok(Decision::new(&active, &answers)),
+            Err(StoreError::Config(error)) => Err(misconfigured(&active, error).into()),
+            Err(cause) => match self.policy_on_failure(&active) {
+                OnFailure::Closed(rule) => Err(unavailable(rule, cause)),
+                OnFailure::Open => Ok(Decision::unasked().without_store(Degraded::Open, cause)),
+                OnFailure::Local => {
+                    let answers = self.shared.fallback.peek(&active);
+                    let answers = answers.map_err(|error| misconfigured(&active, error))?;
+                    Ok(Decision::new(&active, &answers).without_store(Degraded::Local, cause))
                 }
             },
         }
@@ -240,7 +241,7 @@ impl Limiter {
     /// that the same rule had with another kind of algorithm is another one, and stays.
     pub async fn reset(&self, check: &Check<'_>) -> Result<bool, RateLimitError> {
         let check = &*self.at_home(check);
-        judge_key(check).map_err(|mistake| logged(Some(check), mistake))?;
+        validate_key(check).map_err(|mistake| logged(Some(check), mistake))?;
         // Before and after: a call may be charged until the store has done it.
         self.shared.resets.note(check);
         let was_local = self.shared.fallback.reset(check).await;
@@ -283,7 +284,7 @@ impl Limiter {
     /// Waits, on the limiter's clock.
     pub(crate) async fn sleep(&self, span: Duration) {
         match &self.shared.clock {
-            Clock::Manual(clock) if self.shared.waits_pass => clock.advance(span),
+            Clock::Manual(clock) if self.shared.auto_advance => clock.advance(span),
             Clock::Manual(clock) => clock.sleep(span).await,
             Clock::Server | Clock::Caller => driver::sleep(span).await,
         }
@@ -292,7 +293,7 @@ impl Limiter {
     /// Waits on the calling thread, on the limiter's clock.
     pub(crate) fn sleep_blocking(&self, span: Duration) {
         match &self.shared.clock {
-            Clock::Manual(clock) if self.shared.waits_pass => clock.advance(span),
+            Clock::Manual(clock) if self.shared.auto_advance => clock.advance(span),
             Clock::Manual(clock) => driver::block_on(clock.sleep(span)),
             Clock::Server | Clock::Caller => std::thread::sleep(span),
         }
@@ -305,7 +306,7 @@ impl Limiter {
 
     /// The checks that count, as the limiter's mode and the rules' say, and one for each budget. Nearly always
     /// that is all of them, and then nothing is copied.
-    fn applied<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Cow<'c, [Check<'r>]> {
+    fn active_checks<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Cow<'c, [Check<'r>]> {
         let mut checks = self.switched_on(checks);
         if checks.iter().any(|check| self.is_home_of(check)) {
             checks = checks.iter().map(|check| self.at_home(check).into_owned()).collect();
@@ -327,7 +328,7 @@ impl Limiter {
     /// The checks that are not switched off.
     fn switched_on<'c, 'r>(&self, checks: &'c [Check<'r>]) -> Cow<'c, [Check<'r>]> {
         let is_enforced = |check: &Check<'_>| check.rule().mode() == Mode::Enforce;
-        let watches = self.only_watches();
+        let watches = self.is_shadow();
         if self.is_off() {
             return Cow::Borrowed(&[]);
         }
@@ -336,55 +337,56 @@ impl Limiter {
         }
         let on = |check: &&Check<'_>| check.rule().mode() != Mode::Off;
         let checks = checks.iter().filter(on);
-        let checks = checks.map(|check| if watches { check.only_watched() } else { check.clone() });
-        // What only watches keeps no call from running, also when it makes no sense.
-        checks.filter(|check| !check.is_shadow() || makes_sense(check)).collect()
+        let checks = checks.map(|check| if watches { check.as_shadow() } else { check.clone() });
+        // A shadow check keeps no call from running, also when it is invalid.
+        checks.filter(|check| !check.is_shadow() || is_valid(check)).collect()
     }
 
-    async fn decide(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
-        match self.decide_now(checks) {
+    async fn decide_async(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
+        match self.try_decide(checks) {
             Some(decision) => decision,
-            None => self.decide_later(checks).await,
+            None => self.decide_by_asking(checks).await,
         }
     }
 
-    /// The decision that takes waiting, of checks in which [`decide_now`](Self::decide_now) found no
-    /// mistake.
-    async fn decide_later(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
-        let applied = self.applied(checks);
+    /// The decision that takes waiting, of checks in which [`try_decide`](Self::try_decide) found no
+    /// mistake. Which checks are active is worked out a second time: a decision that takes no waiting must not
+    /// pay for keeping them.
+    async fn decide_by_asking(&self, checks: &[Check<'_>]) -> Result<Decision, RateLimitError> {
+        let active = self.active_checks(checks);
         let asking = telemetry::Asking::new();
-        let answers = self.in_time(self.shared.store.decide(&applied)).await;
+        let answers = self.in_time(self.shared.store.decide(&active)).await;
         let took = asking.ended(&answers);
         self.shared.latency.note(took, self.shared.deadline, &answers);
-        self.conclude(&applied, answers.map(|answers| (answers, Charges::new()))).map(|made| made.0)
+        self.conclude(&active, answers.map(|answers| (answers, Charges::new()))).map(|made| made.0)
     }
 
     /// The decision, if it takes no waiting.
-    fn decide_now(&self, checks: &[Check<'_>]) -> Option<Result<Decision, RateLimitError>> {
-        let applied = match self.validated(checks) {
-            Ok(applied) if applied.is_empty() => return Some(Ok(Decision::unasked())),
-            Ok(applied) => applied,
+    fn try_decide(&self, checks: &[Check<'_>]) -> Option<Result<Decision, RateLimitError>> {
+        let active = match self.valid_checks(checks) {
+            Ok(active) if active.is_empty() => return Some(Ok(Decision::unasked())),
+            Ok(active) => active,
             Err(mistake) => return Some(Err(self.invalid(checks, mistake))),
         };
-        let answers = self.shared.store.decide_now(&applied)?;
+        let answers = self.shared.store.decide_now(&active)?;
         let answers = answers.map(|answers| (answers, Charges::new()));
-        Some(self.conclude(&applied, answers).map(|made| made.0))
+        Some(self.conclude(&active, answers).map(|made| made.0))
     }
 
     /// The checks that count, if there is no mistake in them.
     #[inline]
-    fn validated<'c, 'r>(
+    fn valid_checks<'c, 'r>(
         &self,
         checks: &'c [Check<'r>],
     ) -> Result<Cow<'c, [Check<'r>]>, InvalidCall> {
-        let applied = self.applied(checks);
-        if let Err(mistake) = validate(&applied) {
-            if applied.iter().all(Check::is_shadow) {
+        let active = self.active_checks(checks);
+        if let Err(mistake) = validate(&active) {
+            if active.iter().all(Check::is_shadow) {
                 return Ok(Cow::Borrowed(&[]));
             }
             return Err(mistake);
         }
-        Ok(applied)
+        Ok(active)
     }
 
     /// Counts a call that is invalid, and reports it if its caller is to blame: who has set up the
@@ -443,29 +445,29 @@ impl Limiter {
     ) -> Result<(Decision, Charges), RateLimitError> {
         match answers {
             Ok((answers, charges)) => {
-                self.answered(checks, &answers);
+                self.record_answers(checks, &answers);
                 Ok((Decision::new(checks, &answers), charges))
             }
             Err(StoreError::Config(error)) => Err(mistaken(misconfigured(checks, error))),
             Err(cause) => {
                 self.shared.outages.failed(&cause);
-                self.degrade(checks, cause)
+                self.decide_without_store(checks, cause)
             }
         }
     }
 
     /// The store has answered.
     #[inline]
-    fn answered(&self, checks: &[Check<'_>], answers: &Answers) {
+    fn record_answers(&self, checks: &[Check<'_>], answers: &Answers) {
         self.shared.outages.answered();
         self.shared.fallback.tidy();
-        self.tell(checks, answers, None);
+        self.record(checks, answers, None);
     }
 
     /// Counts what was decided, keeps it for the header fields of the response, and reports it if not all
     /// rules admit.
     #[inline]
-    fn tell(&self, checks: &[Check<'_>], answers: &Answers, degraded: Option<Degraded>) {
+    fn record(&self, checks: &[Check<'_>], answers: &Answers, degraded: Option<Degraded>) {
         let said = checks.iter().zip(answers);
         let said =
             said.map(|(check, answer)| (check.rule().series(), answer.admitted, check.is_shadow()));
@@ -478,31 +480,31 @@ impl Limiter {
 
     /// Decides without the store.
     #[cold]
-    fn degrade(
+    fn decide_without_store(
         &self,
         checks: &[Check<'_>],
         cause: StoreError,
     ) -> Result<(Decision, Charges), RateLimitError> {
-        match self.without_store(checks) {
-            Without::Closed(rule) => {
+        match self.policy_on_failure(checks) {
+            OnFailure::Closed(rule) => {
                 telemetry::degraded(series(checks), None, &cause);
                 RequestContext::forget_reports();
                 RequestContext::note_rejection();
                 self.shared.events.undecided(checks, None);
                 Err(unavailable(rule, cause))
             }
-            Without::Open => {
+            OnFailure::Open => {
                 telemetry::degraded(series(checks), Some(Degraded::Open), &cause);
                 self.shared.events.undecided(checks, Some(Degraded::Open));
                 let decision = Decision::unasked().without_store(Degraded::Open, cause);
                 Ok((decision, Charges::new()))
             }
-            Without::Local => {
+            OnFailure::Local => {
                 let decided = self.shared.fallback.decide(checks);
                 let (answers, charges) =
                     decided.map_err(|error| mistaken(misconfigured(checks, error)))?;
                 telemetry::degraded(series(checks), Some(Degraded::Local), &cause);
-                self.tell(checks, &answers, Some(Degraded::Local));
+                self.record(checks, &answers, Some(Degraded::Local));
                 let decision = Decision::new(checks, &answers);
                 Ok((decision.without_store(Degraded::Local, cause), charges))
             }
@@ -510,17 +512,17 @@ impl Limiter {
     }
 
     /// What is done without the store: the strictest of the applied rules' answers counts.
-    fn without_store<'c>(&self, checks: &[Check<'c>]) -> Without<'c> {
+    fn policy_on_failure<'c>(&self, checks: &[Check<'c>]) -> OnFailure<'c> {
         let on_error = |check: &Check<'_>| check.rule().on_error().unwrap_or(self.shared.on_error);
-        // A rule that only watches never keeps a call from running.
+        // A shadow rule never keeps a call from running.
         let closed = |check: &&Check<'_>| on_error(check) == OnError::Closed && !check.is_shadow();
         if let Some(check) = checks.iter().find(closed) {
-            return Without::Closed(check.rule());
+            return OnFailure::Closed(check.rule());
         }
         if checks.iter().all(|check| on_error(check) == OnError::Open) {
-            return Without::Open;
+            return OnFailure::Open;
         }
-        Without::Local
+        OnFailure::Local
     }
 }
 
@@ -530,7 +532,7 @@ fn series<'c>(checks: &'c [Check<'_>]) -> impl Iterator<Item = &'c Arc<Series>> 
 }
 
 /// Who decides when the store does not answer.
-enum Without<'a> {
+enum OnFailure<'a> {
     /// Nobody, and the call is not admitted for this rule.
     Closed(&'a Rule),
     /// Nobody, and the call is admitted.
@@ -547,7 +549,7 @@ pub(crate) fn mistaken(mistake: InvalidCall) -> RateLimitError {
     mistake.into()
 }
 
-fn admit(decision: Decision) -> Result<Decision, RateLimitError> {
+fn into_result(decision: Decision) -> Result<Decision, RateLimitError> {
     if decision.is_admitted() {
         return Ok(decision);
     }
@@ -584,7 +586,7 @@ fn validate(checks: &[Check<'_>]) -> Result<(), InvalidCall> {
         return Err(logged(checks.first(), error.into()));
     }
     for check in checks {
-        if let Err(mistake) = judge(check) {
+        if let Err(mistake) = validate_one(check) {
             return Err(logged(Some(check), mistake));
         }
     }
@@ -601,12 +603,12 @@ fn logged(check: Option<&Check<'_>>, mistake: InvalidCall) -> InvalidCall {
 }
 
 /// Whether a store can decide it.
-fn makes_sense(check: &Check<'_>) -> bool {
-    judge(check).is_ok() && check.plan(Resolution::Micros).is_ok()
+fn is_valid(check: &Check<'_>) -> bool {
+    validate_one(check).is_ok() && check.plan(Resolution::Micros).is_ok()
 }
 
 /// Finds the mistakes in the key of a check.
-fn judge_key(check: &Check<'_>) -> Result<(), InvalidCall> {
+fn validate_key(check: &Check<'_>) -> Result<(), InvalidCall> {
     let (rule, key) = (check.rule(), check.key());
     let name = || rule.name().to_owned();
     let group = check.group();
@@ -628,8 +630,8 @@ fn judge_key(check: &Check<'_>) -> Result<(), InvalidCall> {
 }
 
 /// Finds the mistakes in one check.
-fn judge(check: &Check<'_>) -> Result<(), InvalidCall> {
-    judge_key(check)?;
+fn validate_one(check: &Check<'_>) -> Result<(), InvalidCall> {
+    validate_key(check)?;
     let rule = check.rule();
     let name = || rule.name().to_owned();
     let numbers = check.algorithm();

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 #[cfg(feature = "tower")]
 use super::Question;
-use super::{Caller, Limiter, admit};
+use super::{Caller, Limiter, into_result};
 use crate::decision::{Decision, RateLimitError};
 use crate::degraded::Degraded;
 use crate::error::StoreError;
@@ -44,53 +44,57 @@ pub(crate) struct Place<'r> {
 }
 
 impl Limiter {
-    /// Decides checks of a call that waits for its turn, if that takes no waiting. There is no place
-    /// if the call may run at once.
-    pub(crate) fn enter_now<'r>(
+    /// Decides the checks of a call, if that takes no waiting. There is a place if the call has to wait for its
+    /// turn; `waits` says whether it may.
+    pub(crate) fn try_enter<'r>(
         &self,
         checks: &[Check<'r>],
-    ) -> Option<Result<Option<Place<'r>>, RateLimitError>> {
-        let applied = match self.validated(checks) {
-            Ok(applied) if applied.is_empty() => return Some(Ok(None)),
-            Ok(applied) => applied,
+        waits: bool,
+    ) -> Option<Result<(Decision, Option<Place<'r>>), RateLimitError>> {
+        let active = match self.valid_checks(checks) {
+            Ok(active) if active.is_empty() => return Some(Ok((Decision::unasked(), None))),
+            Ok(active) => active,
             Err(mistake) => return Some(Err(self.invalid(checks, mistake))),
         };
         let mark = self.shared.resets.mark();
-        let charged = self.shared.store.charge_now(&applied)?;
-        Some(self.entered(&applied, charged).map(|(decision, charges)| {
-            let waits = !decision.delay().is_zero();
-            let checks = || applied.into_owned().into();
-            waits.then(|| Place::new(self, checks(), &decision, charges, mark, true))
+        let charged = self.shared.store.charge_now(&active)?;
+        Some(self.entered(&active, charged).map(|(decision, charges)| {
+            let waits = waits && !decision.delay().is_zero();
+            let checks = || active.into_owned().into();
+            let place = waits.then(|| Place::new(self, checks(), &decision, charges, mark, true));
+            (decision, place)
         }))
     }
 
-    /// Decides checks, after [`enter_now`](Self::enter_now) or
-    /// [`check_all_now`](Self::check_all_now) gave `None` for them. `None` if the caller has left.
-    pub(crate) async fn enter_later(
+    /// Decides checks by asking the store, after [`try_enter`](Self::try_enter) or
+    /// [`try_check_all`](Self::try_check_all) gave `None` for them. `None` if the caller has left.
+    ///
+    /// Which checks are active is worked out a second time here: what was found before borrows from checks that
+    /// have moved into this future since.
+    pub(crate) async fn enter(
         &self,
         checks: Checks,
         waits: bool,
         caller: &Caller,
-    ) -> Option<Result<Place<'static>, RateLimitError>> {
-        let applied = self.applied(&checks);
+    ) -> Option<Result<(Decision, Place<'static>), RateLimitError>> {
+        let active = self.active_checks(&checks);
         let mark = self.shared.resets.mark();
-        let entered = self.ask(&applied, waits, caller).await?;
-        let filtered = match applied {
+        let entered = self.ask(&active, waits, caller).await?;
+        let filtered = match active {
             Cow::Owned(checks) => Some(checks),
             Cow::Borrowed(_) => None,
         };
         let checks = filtered.map_or(checks, Into::into);
-        Some(
-            entered.map(|(decision, charges)| {
-                Place::new(self, checks, &decision, charges, mark, waits)
-            }),
-        )
+        Some(entered.map(|(decision, charges)| {
+            let place = Place::new(self, checks, &decision, charges, mark, waits);
+            (decision, place)
+        }))
     }
 
-    /// As [`enter_later`](Self::enter_later), for checks of rules that are shared. There is no place if the call may
+    /// As [`enter`](Self::enter), for checks of rules that are shared. There is no place if the call may
     /// run at once.
     #[cfg(feature = "tower")]
-    pub(crate) async fn enter_asking<'r>(
+    pub(crate) async fn enter_shared<'r>(
         &self,
         rules: &[&Arc<Rule>],
         checks: &[Check<'r>],
@@ -102,13 +106,13 @@ impl Limiter {
         let (shared, limiter): (Vec<SharedCheck>, _) = (shared.collect(), self.clone());
         let (decision, charges) = Question::new(|caller| async move {
             let checks: Vec<Check<'_>> = shared.iter().map(SharedCheck::check).collect();
-            limiter.ask(&limiter.applied(&checks), waits, &caller).await
+            limiter.ask(&limiter.active_checks(&checks), waits, &caller).await
         })
         .await?;
         if !waits || decision.delay().is_zero() {
             return Ok(None);
         }
-        let checks = self.applied(checks).into_owned().into();
+        let checks = self.active_checks(checks).into_owned().into();
         Ok(Some(Place::new(self, checks, &decision, charges, mark, true)))
     }
 
@@ -142,44 +146,6 @@ impl Limiter {
         Some(self.entered(checks, charged))
     }
 
-    /// As [`enter_now`](Self::enter_now), for a call that is to see its decision and may not wait.
-    pub(crate) fn decide_entering_now(
-        &self,
-        checks: &[Check<'static>],
-        waits: bool,
-    ) -> Option<Result<(Decision, Option<Place<'static>>), RateLimitError>> {
-        let applied = match self.validated(checks) {
-            Ok(applied) if applied.is_empty() => return Some(Ok((Decision::unasked(), None))),
-            Ok(applied) => applied,
-            Err(mistake) => return Some(Err(self.invalid(checks, mistake))),
-        };
-        let mark = self.shared.resets.mark();
-        let charged = self.shared.store.charge_now(&applied)?;
-        Some(self.entered(&applied, charged).map(|(decision, charges)| {
-            let waits = waits && !decision.delay().is_zero();
-            let checks = || applied.into_owned().into();
-            let place = waits.then(|| Place::new(self, checks(), &decision, charges, mark, true));
-            (decision, place)
-        }))
-    }
-
-    /// As [`enter_later`](Self::enter_later), after [`decide_entering_now`](Self::decide_entering_now).
-    pub(crate) async fn decide_entering_later(
-        &self,
-        checks: Checks,
-        waits: bool,
-        caller: &Caller,
-    ) -> Option<Result<(Decision, Option<Place<'static>>), RateLimitError>> {
-        let applied = self.applied(&checks);
-        let mark = self.shared.resets.mark();
-        let entered = self.ask(&applied, waits, caller).await?;
-        Some(entered.map(|(decision, charges)| {
-            let checks = applied.into_owned().into();
-            let place = Place::new(self, checks, &decision, charges, mark, waits);
-            (decision, Some(place))
-        }))
-    }
-
     /// Refunds what was charged for checks since a mark, each of which is in line for so long or not.
     fn refund(
         &self,
@@ -210,7 +176,7 @@ impl Limiter {
         charged: Result<(Answers, Charges), StoreError>,
     ) -> Result<(Decision, Charges), RateLimitError> {
         let (decision, charges) = self.conclude(checks, charged)?;
-        Ok((admit(decision)?, charges))
+        Ok((into_result(decision)?, charges))
     }
 }
 

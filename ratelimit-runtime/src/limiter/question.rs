@@ -105,7 +105,7 @@ mod tests {
             let limiter = limiter.on_event(move |_| *hook.lock().unwrap() += 1).build().unwrap();
             let ask = |caller| async move {
                 let checks = [Check::new(&CLOSED, "key")].into_iter().collect();
-                limiter.enter_later(checks, false, &caller).await
+                limiter.enter(checks, false, &caller).await
             };
             let mut question = Box::pin(Question::new(ask));
             let mut context = Context::from_waker(Waker::noop());

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::{Limiter, MAX_CHECKS, makes_sense};
+use super::{Limiter, MAX_CHECKS, is_valid};
 use crate::rule::{Check, OnError};
 
 /// The same checks, each budget once.
@@ -22,7 +22,7 @@ pub(super) fn once_each<'c, 'r>(
     }
     let separates_groups = limiter.shared.store.separates_groups();
     // What makes no sense alone is a mistake, and not hidden by what it would be joined with.
-    if !any_are_same(&checks, separates_groups) || !checks.iter().all(makes_sense) {
+    if !any_are_same(&checks, separates_groups) || !checks.iter().all(is_valid) {
         return checks;
     }
     Cow::Owned(joined(&checks, limiter.shared.on_error, separates_groups))

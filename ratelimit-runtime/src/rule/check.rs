@@ -19,7 +19,7 @@ pub struct Check<'a> {
     max_delay: Option<Duration>,
     group: Option<Arc<LimitKey>>,
     /// Whether it never refuses, whatever its rule says.
-    only_watched: bool,
+    as_shadow: bool,
     /// Whether the service on its rule is the limiter's, and so says nothing.
     is_at_home: bool,
 }
@@ -43,7 +43,7 @@ impl<'a> Check<'a> {
             numbers: None,
             max_delay: None,
             group: None,
-            only_watched: false,
+            as_shadow: false,
             is_at_home: false,
         }
     }
@@ -123,7 +123,13 @@ impl<'a> Check<'a> {
 
     /// Whether the check is judged but never refuses.
     pub fn is_shadow(&self) -> bool {
-        self.only_watched || self.rule.mode == Mode::Shadow
+        self.as_shadow || self.rule.mode == Mode::Shadow
+    }
+
+    /// Whether the call may go on as far as this check is concerned, which admits it or does not: only what is
+    /// enforced can keep it from running.
+    pub(crate) fn lets_pass(&self, admits: bool) -> bool {
+        admits || self.is_shadow()
     }
 
     /// The numbers in force, compiled for a store's resolution.
@@ -176,7 +182,7 @@ impl<'a> Check<'a> {
 
     /// One check for two of the [same budget](Self::is_same_budget): it takes what both take, but no more than
     /// there ever is, and is as strict as the stricter of them in each number. Each makes sense alone. One that
-    /// only watches adds nothing to one that is enforced.
+    /// is a shadow adds nothing to one that is enforced.
     pub(crate) fn joined(&self, other: &Self, default: OnError) -> Self {
         match (self.is_shadow(), other.is_shadow()) {
             (false, true) => return self.clone(),
@@ -206,7 +212,7 @@ impl<'a> Check<'a> {
             cost,
             numbers: (numbers != rule.algorithm).then_some(numbers),
             max_delay,
-            only_watched: self.is_shadow(),
+            as_shadow: self.is_shadow(),
             // The service on the one rule may be that of the limiter, and on the other there is none.
             is_at_home: self.is_at_home || other.is_at_home,
             ..self.clone()
@@ -222,13 +228,13 @@ impl<'a> Check<'a> {
             cost: self.cost,
             numbers: self.numbers,
             max_delay: self.max_delay,
-            only_watched: self.only_watched,
+            as_shadow: self.as_shadow,
         }
     }
 
     /// The same check, which never refuses whatever its rule says.
-    pub(crate) fn only_watched(&self) -> Self {
-        Self { only_watched: true, ..self.clone() }
+    pub(crate) fn as_shadow(&self) -> Self {
+        Self { as_shadow: true, ..self.clone() }
     }
 }
 
@@ -241,7 +247,7 @@ pub(crate) struct SharedCheck {
     cost: u64,
     numbers: Option<Algorithm>,
     max_delay: Option<Duration>,
-    only_watched: bool,
+    as_shadow: bool,
 }
 
 #[cfg(feature = "tower")]
@@ -251,7 +257,7 @@ impl SharedCheck {
             cost: self.cost,
             numbers: self.numbers,
             max_delay: self.max_delay,
-            only_watched: self.only_watched,
+            as_shadow: self.as_shadow,
             ..Check::new(&self.rule, self.key.clone())
         }
     }

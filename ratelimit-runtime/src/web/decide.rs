@@ -32,20 +32,20 @@ impl Settings {
             Some(limiter) => limiter,
             None => Limiter::installed_for_call()?,
         };
-        if !limiter.is_off() && !limiter.only_watches() {
+        if !limiter.is_off() && !limiter.is_shadow() {
             for check in checks.iter().filter(|check| !check.is_shadow()) {
                 check.rule().register_made().map_err(|error| mistaken(error.into()))?;
             }
         }
         let waits = self.wait.is_some();
         let entered = if waits {
-            limiter.enter_now(&checks)
+            limiter.try_enter(&checks, true).map(|entered| entered.map(|(_, place)| place))
         } else {
-            limiter.check_all_now(&checks).map(|decided| decided.map(|_| None))
+            limiter.try_check_all(&checks).map(|decided| decided.map(|_| None))
         };
         let entered = match entered {
             Some(entered) => entered,
-            None => limiter.enter_asking(&rules, &checks, waits).await,
+            None => limiter.enter_shared(&rules, &checks, waits).await,
         };
         if let Some(place) = entered? {
             place.turn().await;

@@ -111,7 +111,7 @@ impl LayerRule {
         if let Some(wait) = wait {
             check = check.with_max_delay(wait);
         }
-        Some(if mode == Mode::Shadow { check.only_watched() } else { check })
+        Some(if mode == Mode::Shadow { check.as_shadow() } else { check })
     }
 }
 

@@ -141,16 +141,20 @@ fn script(plan: &Plan) -> &'static Script {
 /// A check as `lua/README.md` describes it.
 fn pack(plan: &Plan, cost: u64) -> Vec<u8> {
     let recovery = |flow: &Flow| {
-        let ticks = flow.full() / u128::from(flow.gain);
+        let ticks = flow.full() / u128::from(flow.units_per_tick);
         u64::try_from(ticks).map_or(MAX_COUNT, |ticks| ticks.min(MAX_COUNT))
     };
     let (kind, numbers) = match plan {
-        Plan::TokenBucket(TokenBucket(flow)) => {
-            (b't', vec![cost, flow.capacity, flow.gain, flow.unit, recovery(flow)])
-        }
+        Plan::TokenBucket(TokenBucket(flow)) => (
+            b't',
+            vec![cost, flow.capacity, flow.units_per_tick, flow.units_per_permit, recovery(flow)],
+        ),
         Plan::LeakyBucket(LeakyBucket { flow, .. }) => {
-            let &Flow { capacity, gain, unit, .. } = flow;
-            (b'l', vec![cost, capacity, gain, unit, recovery(flow), capacity, 0])
+            let &Flow { capacity, units_per_tick, units_per_permit, .. } = flow;
+            (
+                b'l',
+                vec![cost, capacity, units_per_tick, units_per_permit, recovery(flow), capacity, 0],
+            )
         }
         Plan::FixedWindow(window) => (b'f', vec![cost, window.limit, window.window]),
         Plan::SlidingLog(log) => (b's', vec![cost, log.limit, log.window]),

@@ -261,10 +261,10 @@ impl Embedded {
             }));
         }
         let all = purpose == Purpose::Charge
-            && admits.iter().zip(checks).all(|(admits, check)| *admits || check.is_shadow());
+            && admits.iter().zip(checks).all(|(admits, check)| check.lets_pass(*admits));
         let answers = seats.iter().zip(checks).zip(admits).map(|((seat, check), admitted)| {
             let cost = check.cost();
-            let verdict = Verdict { cost, admitted, charged: all && admitted && cost > 0 };
+            let verdict = Verdict::new(cost, admitted, all);
             let (answer, at) =
                 with_algorithm!(&seat.plan, algorithm => held.settle(algorithm, seat, now, verdict));
             // What is taken from an overflow budget is not to be refunded: others use it too.

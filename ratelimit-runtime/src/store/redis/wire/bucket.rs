@@ -6,13 +6,13 @@ use crate::error::StoreError;
 
 /// In how many microseconds a bucket recovers in full, rounded down.
 pub(super) fn recovery(flow: &Flow) -> u64 {
-    let ticks = flow.full() / u128::from(flow.gain.max(1));
+    let ticks = flow.full() / u128::from(flow.units_per_tick.max(1));
     u64::try_from(ticks).map_or(MAX_COUNT, |ticks| ticks.min(MAX_COUNT))
 }
 
 /// An amount, at most the full capacity, as whole permits and units of one more.
 pub(super) fn permits(flow: &Flow, amount: u128) -> (u64, u64) {
-    let unit = u128::from(flow.unit.max(1));
+    let unit = u128::from(flow.units_per_permit.max(1));
     let amount = amount.min(flow.full());
     let rest = u64::try_from(amount % unit).unwrap_or(0);
     (u64::try_from(amount / unit).unwrap_or(flow.capacity), rest)

@@ -22,7 +22,9 @@ impl Wire for LeakyBucket {
         let Self { flow, longest } = self;
         let (queue, rest) = bucket::permits(flow, longest.unwrap_or(flow.full()));
         let recovery = bucket::recovery(flow);
-        for number in [flow.capacity, flow.gain, flow.unit, recovery, queue, rest] {
+        for number in
+            [flow.capacity, flow.units_per_tick, flow.units_per_permit, recovery, queue, rest]
+        {
             argument.add(number);
         }
     }

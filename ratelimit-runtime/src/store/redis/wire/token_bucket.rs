@@ -20,7 +20,9 @@ impl Wire for TokenBucket {
 
     fn encode(&self, argument: &mut Argument) {
         let Self(flow) = self;
-        for number in [flow.capacity, flow.gain, flow.unit, bucket::recovery(flow)] {
+        for number in
+            [flow.capacity, flow.units_per_tick, flow.units_per_permit, bucket::recovery(flow)]
+        {
             argument.add(number);
         }
     }
