@@ -23,7 +23,7 @@ static RULE: Rule = Rule::new(
 /// Prints decisions and raw calls per second, for some numbers of tasks.
 pub(crate) async fn compare(server: &Server) -> Result<()> {
     let connection = redis::Client::open(server.url())?.get_multiplexed_async_connection().await?;
-    // A machine that stalls for a moment shall show in the figures and not end the run.
+    // A machine that stalls for a moment must show in the figures and not end the run.
     let limiter = Limiter::builder().redis_connection(connection.clone());
     let limiter = limiter.deadline(Duration::from_secs(5)).build()?;
     limiter.check(&Check::new(&RULE, "warm-up")).await?;

@@ -26,10 +26,10 @@ use crate::words;
 use crate::written::{Kind, Piece, close_line, find, key_line, pieces};
 
 messages! {
-    unknown_word(arg, word, values) = "`{arg}` cannot be `{word}`: there are {values}";
+    unknown_word(arg, word, values) = "unknown value `{word}` for `{arg}`: there are {values}";
     unknown_word_like(arg, word, near, values) =
-        "`{arg}` cannot be `{word}`, did you mean `{near}`? there are {values}";
-    unknown_word_instead(arg, word, instead) = "`{arg}` cannot be `{word}`: {instead}";
+        "unknown value `{word}` for `{arg}`, did you mean `{near}`? there are {values}";
+    unknown_word_instead(arg, word, instead) = "unknown value `{word}` for `{arg}`: {instead}";
     missing(algo, numbers) = "`{algo}` needs {numbers}";
     missing_by_default(algo, numbers) = "`{algo}`, the default `algo`, needs {numbers}";
     not_taken(algo, args, numbers) = "`{algo}` does not take {args}: it takes {numbers}";

@@ -25,7 +25,7 @@ mod b014_shadowed_names {
     use Shadow::{Err, None, Ok, Some};
     struct Rule;
     struct Call;
-    struct Key;
+    struct LimitKey;
     struct KeyBuilder;
     struct str;
     struct bool;

@@ -114,7 +114,7 @@ fn what_is_missing_is_logged_once() {
             assert_eq!(limited().unwrap_err().http_status(), 500);
         }
     });
-    let lines = log.lines("its calls do not run");
+    let lines = log.lines("calls are rejected");
     assert_eq!(lines.len(), 1, "{lines:?}");
     for part in ["ERROR", "`contexts-logged`", "is a layer around", "Messages of a connection"] {
         assert!(lines[0].contains(part), "{part}: {lines:?}");
@@ -139,7 +139,7 @@ fn numbers_that_cannot_be_are_logged_once() {
             assert_eq!(negative(1).unwrap_err().http_status(), 500);
         }
     });
-    let lines = log.lines("its calls do not run");
+    let lines = log.lines("calls are rejected");
     assert_eq!(lines.len(), 2, "{lines:?}");
     for (line, parts) in lines.iter().zip([
         ["contexts-large", "more than the maximum"],

@@ -25,7 +25,7 @@ fn reply() -> Response<HealthCheckResponse> {
     Response::new(HealthCheckResponse { status: 1 })
 }
 
-/// A service that is asked for what it shall be limited by.
+/// A service that is asked for what it is to be limited by.
 struct Contexts {
     limiter: Limiter,
 }

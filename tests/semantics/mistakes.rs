@@ -9,7 +9,7 @@ use test_support::Log;
 use test_stage::algorithms::{fixed_window, leaky_bucket, secs, sliding_log, token_bucket};
 use test_stage::stage::Stage;
 
-const INVALID: &str = "a rate limit is not set up right";
+const INVALID: &str = "invalid rate limit configuration";
 
 fn counter(limit: u64, window: Duration, sub_windows: u32) -> Algorithm {
     Algorithm::SlidingCounter { limit, window, sub_windows }

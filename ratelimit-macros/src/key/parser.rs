@@ -25,7 +25,7 @@ messages! {
     value_missing_before(found) = "a value is missing before {found}";
     value_missing_after(found) = "a value is missing after {found}";
     plus_missing(found) = "`+` is missing before {found}";
-    not_open(close) = "this `{close}` closes nothing";
+    not_open(close) = "unmatched `{close}`";
     parts_without_brackets() = "several parts are written as a list: `[a, b]`";
     not_closed(open) = "this `{open}` is not closed";
     list_inside() = "a list must be the whole key: `[a, b]`";
@@ -39,7 +39,7 @@ messages! {
     field_of_text() = "text has no fields, and `+` joins, as in `'sms:' + phone`";
     field_of_context(name, field) = "`@{name}` is one text: remove `{field}`";
     context_of_ours(name) =
-        "a request has no `@{name}`: what a function of yours gives is a key in Rust, without the \
+        "unknown context value `@{name}`: what a function of yours gives is a key in Rust, without the \
          quotes around it";
     method_call(name, instead) =
         "`{name}` is called as a method, and the key language has none: {instead}";

@@ -59,10 +59,10 @@ messages! {
         "`{path}` may be missing: write what stands for it then, as in `{path} ?: {default}`";
     empty_default() =
         "an empty default is no key: write what stands for the missing value, as in `?: 'anonymous'`";
-    unknown_context(name, there) = "a request has no `@{name}`; there are {there}";
-    unknown_context_instead(name, instead) = "a request has no `@{name}`: {instead}";
+    unknown_context(name, there) = "unknown context value `@{name}`; there are {there}";
+    unknown_context_instead(name, instead) = "unknown context value `@{name}`: {instead}";
     unknown_context_suggestion(name, suggestion, there) =
-        "a request has no `@{name}`: did you mean `@{suggestion}`? there are {there}";
+        "unknown context value `@{name}`: did you mean `@{suggestion}`? there are {there}";
     context_has_no_index(name) =
         "`@{name}` is one value and takes no index: only `@header` does, as in `@header['x-api-key']`";
     no_header_name() =

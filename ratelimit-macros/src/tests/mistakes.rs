@@ -388,7 +388,7 @@ fn f33_keys_of_other_languages() {
             ("new Key(phone)", "`new` is not part of the key language"),
             (
                 "@keyBuilder.build(#phone)",
-                "a request has no `@keyBuilder`: what a function of yours gives is a key in Rust",
+                "unknown context value `@keyBuilder`: what a function of yours gives is a key in Rust",
             ),
             ("@request.ip", "did you mean `@ip`?"),
             ("'sms:'.concat(#phone)", "`+` joins"),
@@ -540,7 +540,7 @@ fn habits_in_keys_that_gave_two_errors_or_none() {
             ("@args[0]", "an argument stands as it is, `args[0]`"),
             ("@phone", "an argument stands as it is, `phone`"),
             ("@ip[0]", "`@ip` is one value and takes no index"),
-            ("@query['id']", "a request has no `@query`"),
+            ("@query['id']", "unknown context value `@query`"),
             ("@ip()", "`@ip` is one text"),
             ("$remote_addr", "did you mean `@ip`?"),
             ("lower phone", "`lower` takes one value: `lower(phone)`"),

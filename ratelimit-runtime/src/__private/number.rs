@@ -32,7 +32,7 @@ pub trait IntoRate {
 
 /// A window: an integer is in seconds.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a time",
+    message = "`{Self}` is not a duration",
     label = "`#[rate_limit]` expects a time here",
     note = "a time is a `std::time::Duration`, or an integer of any type, which is in seconds"
 )]

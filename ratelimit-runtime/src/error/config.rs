@@ -32,7 +32,7 @@ pub enum ConfigError {
     /// Two rules in code go by one name that nobody wrote: each has the name of the function it
     /// stands on. Give one of them a `name`.
     #[error(
-        "the rate limits at {one} and {other} have one default name, `{rule}`: give one a `name`"
+        "the rate limits at {one} and {other} have the same default name, `{rule}`: give one a `name`"
     )]
     DefaultName {
         /// The name of both.

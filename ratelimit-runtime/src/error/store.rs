@@ -33,7 +33,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The server's answer is not one of our scripts'.
-    #[error("the store's answer makes no sense")]
+    #[error("unexpected reply from the store")]
     Reply,
     /// A check cannot be sent to this store.
     #[error(transparent)]

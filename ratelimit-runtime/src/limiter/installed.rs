@@ -109,7 +109,7 @@ impl Limiter {
             start.log();
         }
         if let Some(error) = new_failure {
-            tracing::error!(%error, "rate limits cannot be set up: limited calls do not run");
+            tracing::error!(%error, "rate limits cannot be set up: calls are rejected");
         }
         made.map(|installed| &installed.limiter)
     }

@@ -287,13 +287,13 @@ fn write(line: Option<Line>) {
     match line {
         None => {}
         Some(Line::Begins { cause, missed: Missed { outages: 0, .. } }) => tracing::warn!(
-            %cause, "the rate limit store does not answer, rules decide by `on_error`"
+            %cause, "rate limit store unavailable: applying `on_error`"
         ),
         Some(Line::Begins { cause, missed: Missed { outages, calls } }) => tracing::warn!(
             %cause,
             unlogged_outages = outages,
             unlogged_affected = calls,
-            "the rate limit store does not answer, rules decide by `on_error`"
+            "rate limit store unavailable: applying `on_error`"
         ),
         Some(Line::Changes { cause }) => tracing::warn!(
             %cause, "the rate limit store is still unavailable, for another reason"
@@ -391,7 +391,7 @@ mod tests {
         let (lines, failed) = calls(&log, 0..80_000, 1, |now| (1_000..61_000).contains(&now));
         let [(down_at, down), (_, up)] = &*lines else { panic!("{lines:?}") };
         assert_eq!(*down_at, 1_000);
-        assert!(down.contains("the store's answer makes no sense"), "{down}");
+        assert!(down.contains("unexpected reply from the store"), "{down}");
         assert!(down.starts_with("WARN ") && up.starts_with("WARN "), "{lines:?}");
         assert_eq!((lasted(up), affected(&lines)), ("60s", failed));
     }
@@ -501,7 +501,7 @@ mod tests {
             }
         });
         assert!(lines[0].contains("within 50ms"), "{lines:?}");
-        assert!(lines[1].contains("makes no sense") && lines[1].contains("another"), "{lines:?}");
+        assert!(lines[1].contains("unexpected reply") && lines[1].contains("another"), "{lines:?}");
         assert!(lines.len() <= 7, "one in ten seconds: {lines:?}");
     }
 

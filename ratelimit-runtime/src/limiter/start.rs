@@ -50,7 +50,7 @@ impl Start {
             );
         }
         if self.mode != Mode::Enforce {
-            tracing::warn!(mode = ?self.mode, "{MODE} is set: no rate limit refuses a call");
+            tracing::warn!(mode = ?self.mode, "{MODE} is set: rate limits are not enforced");
         }
     }
 }

@@ -230,7 +230,7 @@ impl Rule {
         }
         if LINES.fetch_add(1, Ordering::Relaxed) < MAX_LINES || MORE.is_due(Instant::now()) {
             let rule = self.name();
-            tracing::error!(rule, error = %mistake, "a rate limit is not set up right: its calls do not run");
+            tracing::error!(rule, error = %mistake, "invalid rate limit configuration: calls are rejected");
         }
     }
 

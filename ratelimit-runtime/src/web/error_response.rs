@@ -85,10 +85,10 @@ impl RateLimitError {
 fn problem(error: &RateLimitError) -> ErrorBody {
     let detail = match (error, error.retry_after_seconds()) {
         (RateLimitError::Limited(_), Some(seconds)) => format!("retry in {seconds} s"),
-        (RateLimitError::Limited(_), None) => "no such request is admitted".to_owned(),
+        (RateLimitError::Limited(_), None) => "this request can never be admitted".to_owned(),
         (RateLimitError::Unavailable(_), _) => "the rate limit cannot be decided".to_owned(),
         (RateLimitError::Invalid(mistake), _) => match mistake {
-            InvalidCall::EmptyKey { .. } => "what the request is limited by is empty",
+            InvalidCall::EmptyKey { .. } => "the rate limit key is empty",
             InvalidCall::CostExceedsCapacity { .. } => "the request is larger than the limit",
             InvalidCall::NegativeCost { .. } => "the request cannot be rate limited",
             InvalidCall::Config(ConfigError::TooManyChecks { .. }) => {
