@@ -195,11 +195,11 @@ mod tests {
     fn a_longest_delay_is_a_queue_depth() {
         let leaky = Algorithm::LeakyBucket { capacity: 4, leak: Rate::per_second(2) };
         let Plan::LeakyBucket(bucket) = plan(leaky) else { panic!() };
-        for (ms, line, line_parts) in
+        for (ms, queue, queue_parts) in
             [(0, 0, 0), (700, 1, 200_000), (2_000, 4, 0), (2_100, 4, 0), (u64::MAX, 4, 0)]
         {
             let plan = Plan::LeakyBucket(bucket.within_ms(ms));
-            let numbers = [1, 4, 1, 500_000, 2_000_000, line, line_parts];
+            let numbers = [1, 4, 1, 500_000, 2_000_000, queue, queue_parts];
             is(&argument(&plan, 1, false), b'l', &numbers);
         }
     }
