@@ -1,6 +1,6 @@
 //! Without layers there are no responses to write headers into: stands for `scope.rs`.
 
-use super::Context;
+use super::RequestContext;
 use crate::algo::Answers;
 use crate::rule::Check;
 
