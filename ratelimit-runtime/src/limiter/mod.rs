@@ -1,4 +1,7 @@
 //! The handle that callers hold: a store with its policies.
+//!
+//! Half of it is documentation of what users call. The rest is the steps of one decision, which are read
+//! together: active checks, validation, the store, and what is recorded.
 
 mod builder;
 mod environment;

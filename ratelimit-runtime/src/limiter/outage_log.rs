@@ -1,4 +1,4 @@
-//! Whether the store answers, logged once per change and not once per call.
+//! Whether the store answers, logged once per change and not once per call. Nearly half of it is tests.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};

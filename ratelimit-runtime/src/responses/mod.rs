@@ -45,7 +45,7 @@ impl ErrorResponses {
     }
 
     /// The same with messages of your own, in any language. That of the client, for example, is in
-    /// a header of the [current context](RequestContext::current):
+    /// a header of the [current context](crate::RequestContext::current):
     ///
     /// ```
     /// # use ratelimit_runtime::{ErrorResponses, RequestContext};

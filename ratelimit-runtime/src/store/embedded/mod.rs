@@ -1,4 +1,10 @@
 //! The store in this process.
+//!
+//! Tests: keys for which there is no place in `tests.rs` and `keys.rs`, full stores and eviction in
+//! `tests/semantics/{churn,eviction}.rs`, the vectors in `tests/runner`, random calls in `ratelimit-runtime/tests`.
+//!
+//! One check and a list have the same steps (visit, reserve, overflow, insert, release) in two functions, for
+//! speed: the file is long for that.
 
 mod keys;
 mod overflow;

@@ -1,4 +1,4 @@
-//! The entries of one shard.
+//! The entries of one shard. Its tests are those of the store: see `mod.rs`.
 
 use std::collections::HashMap;
 use std::mem;
