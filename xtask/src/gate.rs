@@ -6,7 +6,7 @@ use std::{env, fs, thread};
 
 use crate::cmd::{capture, cargo, nice, run as must};
 use crate::steps::{Step, Steps, When};
-use crate::{Result, arrows, deny, features, fuzz, links, lua, packages, setup, workspace};
+use crate::{Result, api, arrows, deny, features, fuzz, links, lua, packages, setup, workspace};
 
 /// Every check there is; the cheap ones come first. Tests wait for clocks and servers most of the time, so what
 /// needs nothing but a processor is done meanwhile, with what they leave of it.
@@ -24,6 +24,7 @@ const STEPS: &[Step] = &[
     Step { name: "packages", when: When::Beside, work: packages::check },
     Step { name: "fuzz", when: When::Beside, work: || fuzz::run(fuzz::RUNS, Some(1)) },
     Step { name: "docs", when: When::Beside, work: docs },
+    Step { name: "public surface", when: When::Beside, work: api::check },
     Step { name: "links", when: When::Beside, work: links::check },
     Step { name: "features", when: When::Beside, work: features::check },
     Step { name: "doc-tests", when: When::Beside, work: doc_tests },

@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line program")]
 
+mod api;
 mod arrows;
 mod attack;
 mod bless;
@@ -55,6 +56,7 @@ Usage: cargo xtask COMMAND
                     try a million inputs on the walk over addresses (libFuzzer)
   bless             rewrite the expected compiler messages and the expansion snapshots
   lint-lua          check the composed Lua scripts with luacheck
+  api [--bless]     compare the public surface with docs/api, or write that anew
   links             build the documentation and check that its links lead somewhere
   deny              check the dependencies: bans, licences, sources
   package           check that every published crate packages and builds from its package
@@ -73,12 +75,16 @@ enum Chore {
     Fuzz { runs: u64, seed: Option<u32> },
     Bless,
     LintLua,
+    Api { bless: bool },
     Links,
     Deny,
     Package,
 }
 
 fn main() -> ExitCode {
+    if let Some(done) = api::as_rustdoc() {
+        return done;
+    }
     let done = parse(lexopt::Parser::from_env()).and_then(|chore| match chore {
         Chore::Help => {
             print!("{HELP}");
@@ -95,6 +101,8 @@ fn main() -> ExitCode {
         Chore::Fuzz { runs, seed } => fuzz::run(runs, seed),
         Chore::Bless => bless::run(),
         Chore::LintLua => lua::lint(),
+        Chore::Api { bless: false } => api::check(),
+        Chore::Api { bless: true } => api::bless(),
         Chore::Links => links::run_alone(),
         Chore::Deny => deny::run(),
         Chore::Package => packages::check(),
@@ -130,6 +138,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
         "fuzz" => fuzz_args(&mut parser)?,
         "bless" => Chore::Bless,
         "lint-lua" => Chore::LintLua,
+        "api" => api_args(&mut parser)?,
         "links" => Chore::Links,
         "deny" => Chore::Deny,
         "package" => Chore::Package,
@@ -138,6 +147,14 @@ fn parse(mut parser: lexopt::Parser) -> Result<Chore> {
     match parser.next().map_err(|e| usage(&e))? {
         None => Ok(chore),
         Some(Short('h') | Long("help")) => Ok(Chore::Help),
+        Some(extra) => Err(usage(&extra.unexpected())),
+    }
+}
+
+fn api_args(parser: &mut lexopt::Parser) -> Result<Chore> {
+    match parser.next().map_err(|e| usage(&e))? {
+        None => Ok(Chore::Api { bless: false }),
+        Some(Long("bless")) => Ok(Chore::Api { bless: true }),
         Some(extra) => Err(usage(&extra.unexpected())),
     }
 }
