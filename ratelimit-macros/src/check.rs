@@ -490,7 +490,10 @@ impl<'a> Reader<'a> {
             };
             let message = match unwrapped(&given.value) {
                 _ if find(&all, &is_one).is_some() => value_as_name(&given.name, key_line(&all)),
-                Expr::Path(path) if path.path.get_ident().is_none() => not_text(&given.name),
+                // A constant has another text than its name, which a macro cannot see.
+                Expr::Path(path) if path.path.get_ident().is_none_or(is_constant) => {
+                    not_text(&given.name)
+                }
                 Expr::Path(_) | Expr::Field(_) | Expr::Binary(_) | Expr::Lit(_) => {
                     text_without_quotes(&given.name, close_line(&all))
                 }
@@ -728,4 +731,10 @@ fn squeezed(tokens: TokenStream) -> String {
         }
     }
     text
+}
+
+/// `SMS_NAME`, as constants are written.
+fn is_constant(name: &Ident) -> bool {
+    let name = name.to_string();
+    name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase)
 }

@@ -10,7 +10,7 @@ use crate::foreign::not_a_handler;
 use crate::function::{Function, Scope};
 use crate::message::{Message, messages};
 use crate::milliseconds::written;
-use crate::output;
+use crate::output::{self, ResponseTrait};
 use crate::quantity::{rust_in_quotes, unwrapped};
 use crate::symbol::{Arg, ON_ERRORS, meant_by};
 
@@ -118,7 +118,7 @@ fn is_small(word: &str) -> bool {
 
 /// A text or JSON where the framework makes a response of it, which then says 200.
 fn without_status(given: &Given, function: &Function) -> Option<Message> {
-    let returned = function.returned().filter(|ty| output::hides_response(ty))?;
+    let returned = output::response_trait(function.returned()?)?;
     let value = unwrapped(&given.value);
     let is_body = match value {
         Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => true,
@@ -132,8 +132,7 @@ fn without_status(given: &Given, function: &Function) -> Option<Message> {
         _ => false,
     };
     let body = written(value);
-    let is_actix = returned.to_token_stream().to_string().contains("Responder");
-    let instead = if is_actix {
+    let instead = if returned == ResponseTrait::Responder {
         format!("HttpResponse::TooManyRequests().body({body})")
     } else {
         let status = match given.arg {

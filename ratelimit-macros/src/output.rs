@@ -1,7 +1,7 @@
 //! What a function returns, by the looks of the type: a name is known by its last segment, and an alias
 //! cannot be seen through.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{GenericArgument, PathArguments, PathSegment, ReturnType, Type, TypeParamBound};
 
 /// What a future has to be in, so that a function can return it.
@@ -104,22 +104,39 @@ fn bound_named<'a>(bound: &'a TypeParamBound, name: &str) -> Option<&'a PathSegm
 }
 
 /// Whether a type hides a web framework's response: `impl IntoResponse` and `impl Responder` cannot
-/// say that a call was limited.
+/// say that a call was limited. Only of frameworks for which the runtime was built: it has a type
+/// then that implements the trait and can hold a refusal.
 pub(crate) fn hides_response(ty: &Type) -> bool {
-    let Type::ImplTrait(ty) = ty else { return false };
-    ty.bounds.iter().any(|bound| match bound {
-        TypeParamBound::Trait(bound) => {
-            bound.path.segments.last().is_some_and(|last| is_response_trait(&last.ident))
-        }
-        _ => false,
-    })
+    match response_trait(ty) {
+        Some(ResponseTrait::IntoResponse) => cfg!(any(test, feature = "axum")),
+        Some(ResponseTrait::Responder) => cfg!(any(test, feature = "actix")),
+        None => false,
+    }
 }
 
-/// A trait of the frameworks for which the runtime was built: it has a type then that implements
-/// it and can hold a refusal.
-fn is_response_trait(name: &Ident) -> bool {
-    (cfg!(any(test, feature = "axum")) && name == "IntoResponse")
-        || (cfg!(any(test, feature = "actix")) && name == "Responder")
+/// A trait that web frameworks make a response of.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum ResponseTrait {
+    /// axum's.
+    IntoResponse,
+    /// actix-web's.
+    Responder,
+}
+
+/// The trait of a response that a type hides behind, whatever the runtime was built for.
+pub(crate) fn response_trait(ty: &Type) -> Option<ResponseTrait> {
+    let Type::ImplTrait(ty) = ty else { return None };
+    ty.bounds.iter().find_map(|bound| {
+        let TypeParamBound::Trait(bound) = bound else { return None };
+        let name = &bound.path.segments.last()?.ident;
+        if name == "IntoResponse" {
+            Some(ResponseTrait::IntoResponse)
+        } else if name == "Responder" {
+            Some(ResponseTrait::Responder)
+        } else {
+            None
+        }
+    })
 }
 
 /// Whether a type can be written where `impl Trait` cannot, as that of a closure.

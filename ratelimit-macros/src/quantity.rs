@@ -18,6 +18,8 @@ use crate::spelling;
 use crate::words;
 
 messages! {
+    slash_missing(many, one) =
+        "a `/` is missing here: write `{many}`, or `{one}` for one permit in that time";
     zero(arg) = "`{arg}` is 0, and must be at least 1";
     zero_duration(arg) = "`{arg}` is 0, and must be at least 1 microsecond";
     zero_period(arg) = "the period of `{arg}` is 0, and must be at least 1 microsecond";
@@ -609,8 +611,13 @@ fn read_rate(arg: &str, text: &LitStr) -> syn::Result<Known> {
         if !rest.trim().is_empty() && known_unit.is_none() {
             return Err(no_rate());
         }
-        let unit = known_unit.unwrap_or("s");
-        return Err(error(text.span(), unit_missing(format!("\"{}/{unit}\"", permits.value))));
+        // Who means a period must not get half a million a second for `"500ms"`.
+        let permits_in = |unit| format!("\"{}/{unit}\"", permits.value);
+        let instead = match known_unit {
+            Some(unit) => slash_missing(permits_in(unit), format!("\"1/{}{unit}\"", permits.value)),
+            None => unit_missing(permits_in("s")),
+        };
+        return Err(error(text.span(), instead));
     }
     let every = scan.number()?;
     if scan.rest().trim_start().starts_with('P') && spelling::rate(&value).is_some() {

@@ -86,7 +86,8 @@ const ARGS: &[Word<&[Arg]>] = &[
         "rps qps tps per_second refill_per_second tokens_per_second permits_per_second \
          requests_per_second rate_per_second",
         &[Refill, Capacity],
-        "did you mean `refill`? a number is per second, and `capacity` is how many at once",
+        "did you mean `refill`? a number is how many a second, one in five seconds is `\"1/5s\"`, and \
+         `capacity` is how many at once",
     ),
     (
         "per_minute rpm requests_per_minute calls_per_minute permits_per_minute tokens_per_minute \

@@ -73,7 +73,7 @@ fn b107_node(mut link: Link) {
 
     let logged = log.text();
     says_nothing(&logged);
-    assert!(logged.contains("the rate limit store does not answer"), "{logged}");
+    assert!(logged.contains("rate limit store unavailable"), "{logged}");
     assert!(logged.contains("127.0.0.1:1: connection refused"), "{logged}");
     link.send("nothing was said");
 }

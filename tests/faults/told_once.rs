@@ -12,7 +12,7 @@ use test_support::{Flavor, Link, Log, Node, Proxy, Reply, Server, Stub};
 use crate::support::calls::{Told, by_default, call, connected, on, window};
 use crate::support::wait::{ms, secs, until};
 
-const GONE: &str = "the rate limit store does not answer";
+const GONE: &str = "rate limit store unavailable";
 const BACK: &str = "the rate limit store answers again";
 
 /// One line each, with the cause, how long it lasted, and how many calls it was.

@@ -154,6 +154,8 @@ fn rates_of_other_limiters() {
             ("\"every 15s\"", "`\"1/15s\"`"),
             ("\"throttle:60,1\"", "`\"60/min\"`"),
             ("\"PT1M\"", "`\"1/min\"`"),
+            ("\"15s\"", "`\"1/15s\"` for one permit in that time"),
+            ("\"500ms\"", "`\"1/500ms\"` for one permit in that time"),
             ("\"5/PT1M\"", "`\"5/min\"`"),
             ("1e3", "write `\"1000/s\"`"),
             ("rate.Inf", "`rate.Inf` is more than a `refill` can be"),

@@ -457,7 +457,7 @@ fn habits_that_gave_two_errors_or_none() {
         &[
             (
                 "permitsPerSecond = 10.0",
-                "a number is per second, and `capacity` is how many at once",
+                "a number is how many a second, one in five seconds is `\"1/5s\"`, and `capacity` is how many at once",
             ),
             ("algo = leaky_bucket, capacity = 20, rate = 5", "of a leaky bucket, it is `leak`"),
             ("capacity = 20, refill = 5, tokens = 2", "what one call takes is its `cost`"),

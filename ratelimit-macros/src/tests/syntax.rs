@@ -18,6 +18,13 @@ fn compile_beside_numbers(function: &str, cases: &[&str]) {
     }
 }
 
+/// A constant has another text than its name: `name = "SMS_NAME"` would be another rule.
+#[test]
+fn a_constant_as_a_name_is_not_put_in_quotes() {
+    let said = errors("name = SMS_NAME, capacity = 20, refill = 5", SEND);
+    assert_eq!(said, ["`name` takes a text in quotes"]);
+}
+
 #[test]
 fn f29_a_key_in_a_name() {
     hold_beside_numbers(
@@ -34,6 +41,7 @@ fn f29_a_key_in_a_name() {
             ("name = phone", "a `name` is one for all calls"),
             ("name = \"sms:\" + phone", "as in `key = \"'sms:' + phone\"`"),
             ("name = Self::NAME", "takes a text in quotes"),
+            ("name = SMS_NAME", "takes a text in quotes"),
             ("name = \"'sms:' + a\", key = \"phone\"", "as in `key = \"'sms:' + a\"`"),
         ],
     );

@@ -402,7 +402,7 @@ mod tests {
         let fails = |now: u64| (1_000..1_500).contains(&now) || (6_000..46_000).contains(&now);
         let (lines, failed) = calls(&log, 0..60_000, 5, fails);
         let [_, _, (down_at, down), (_, up)] = &*lines else { panic!("{lines:?}") };
-        assert!(*down_at <= 16_000 && down.contains("does not answer"), "{lines:?}");
+        assert!(*down_at <= 16_000 && down.contains("unavailable"), "{lines:?}");
         assert_eq!((lasted(up), affected(&lines)), ("40s", failed));
     }
 
@@ -428,7 +428,7 @@ mod tests {
         let late = |now: u64| (3_500..18_500).contains(&now) && now.is_multiple_of(10);
         let (lines, failed) = calls(&log, 0..40_000, 5, |now| now < 500 || late(now));
         let (at, line) = &lines[2];
-        assert!(*at <= 13_500 && line.contains("does not answer"), "{lines:?}");
+        assert!(*at <= 13_500 && line.contains("unavailable"), "{lines:?}");
         assert_eq!((lines.len(), affected(&lines)), (4, failed));
     }
 
