@@ -24,7 +24,7 @@ const STEPS: &[Step] = &[
     Step { name: "packages", when: When::Beside, work: packages::check },
     Step { name: "fuzz", when: When::Beside, work: || fuzz::run(fuzz::RUNS, Some(1)) },
     Step { name: "docs", when: When::Beside, work: docs },
-    Step { name: "public surface", when: When::Beside, work: api::check },
+    Step { name: "api", when: When::Beside, work: api::check },
     Step { name: "links", when: When::Beside, work: links::check },
     Step { name: "features", when: When::Beside, work: features::check },
     Step { name: "doc-tests", when: When::Beside, work: doc_tests },
