@@ -81,7 +81,7 @@ macro_rules! shape {
             use super::*;
 
             struct Bare;
-            struct Limited;
+            pub(crate) struct Limited;
 
             impl Bare {
                 $($item)*
@@ -89,7 +89,7 @@ macro_rules! shape {
 
             impl Limited {
                 #[rate_limit(key = [here(), $key], capacity = 1, refill = 1, limiter = LIMITER)]
-                $($item)*
+                pub(crate) $($item)*
             }
 
             shape!(@tests |$call| $refused, [let mut bare = Bare;] bare.f, [let mut limited = Limited;] limited.f);
@@ -158,6 +158,9 @@ macro_rules! shape {
 /// What holds for futures besides.
 macro_rules! future {
     ($name:ident, $f:path) => {
+        future!($name, $f, |call| refused(now(call)));
+    };
+    ($name:ident, $f:path, |$call:ident| $refused:expr) => {
         mod $name {
             use super::*;
 
@@ -171,8 +174,10 @@ macro_rules! future {
                     dropped.sort_unstable();
                     assert_eq!(dropped, ["a", "b", "c", "d", "key"]);
                 }
-                assert!(!refused(now(call())));
-                assert!(refused(now(call())));
+                let $call = call();
+                assert!(!$refused);
+                let $call = call();
+                assert!($refused);
             }
 
             /// It is `Send` as the function's own is.
@@ -181,6 +186,25 @@ macro_rules! future {
                 const fn is_send<T: Send>(_: &T) {}
                 let future = $f(Noisy("a"), Noisy("b"), Noisy("key"), Noisy("c"), Noisy("d"));
                 is_send(&future);
+            }
+        }
+    };
+}
+
+/// What holds for functions that decide when they are called: what they return takes no part in it.
+macro_rules! at_once {
+    ($name:ident, $f:path, |$call:ident| $refused:expr) => {
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn a_result_that_is_not_used() {
+                let call = || $f(Noisy("a"), Noisy("b"), Noisy("key"), Noisy("c"), Noisy("d"));
+                drop(call());
+                assert!(logged().contains(&"body"));
+                let $call = call();
+                assert!($refused);
+                assert!(!logged().contains(&"body"));
             }
         }
     };
@@ -196,6 +220,7 @@ shape! {
         Ok(())
     }
 }
+at_once!(sync_function_is_decided_at_once, sync_function::limited::f, |call| refused(call));
 
 shape! {
     async_function, |call| refused(now(call)), key.name(),
@@ -307,6 +332,12 @@ shape! {
     }
 }
 
+at_once!(method_is_decided_at_once, of_method, |call| refused(call));
+
+fn of_method(a: Noisy, b: Noisy, key: Noisy, c: Noisy, d: Noisy) -> Result<(), Error> {
+    method::Limited.f(a, b, key, c, d)
+}
+
 shape! {
     @method async_method, |call| refused(now(call)), key.name(),
     async fn f(&mut self, a: Noisy, mut b: Noisy, key: Noisy, _c: Noisy, _: Noisy) -> Result<(), Error> {
@@ -315,6 +346,18 @@ shape! {
         a.touch();
         Ok(())
     }
+}
+
+future!(async_method_is_a_future, of_async_method);
+
+fn of_async_method(
+    a: Noisy,
+    b: Noisy,
+    key: Noisy,
+    c: Noisy,
+    d: Noisy,
+) -> impl Future<Output = Result<(), Error>> + Send {
+    Box::leak(Box::new(async_method::Limited)).f(a, b, key, c, d)
 }
 
 shape! {
@@ -329,6 +372,18 @@ shape! {
             Ok(())
         }
     }
+}
+
+future!(method_with_a_future_is_a_future, of_method_with_a_future);
+
+fn of_method_with_a_future(
+    a: Noisy,
+    b: Noisy,
+    key: Noisy,
+    c: Noisy,
+    d: Noisy,
+) -> impl Future<Output = Result<(), Error>> + Send {
+    method_with_a_future::Limited.f(a, b, key, c, d)
 }
 
 shape! {
@@ -362,6 +417,9 @@ shape! {
         Ok([a].into_iter())
     }
 }
+at_once!(iterator_is_decided_at_once, iterator_in_a_result::limited::f, |call| refused(
+    call.map(drop)
+));
 
 shape! {
     stream_in_a_result, |call| refused(call.map(|all| now(futures_util::StreamExt::count(all)))), key.name(),
@@ -371,6 +429,7 @@ shape! {
         Ok(futures_util::stream::iter([a]))
     }
 }
+at_once!(stream_is_decided_at_once, stream_in_a_result::limited::f, |call| refused(call.map(drop)));
 
 shape! {
     stream_of_an_async_function, |call| refused(now(call).map(|all| now(futures_util::StreamExt::count(all)))), key.name(),
@@ -380,6 +439,9 @@ shape! {
         Ok(futures_util::stream::iter([a]))
     }
 }
+future!(stream_of_an_async_function_is_a_future, stream_of_an_async_function::limited::f, |call| {
+    refused(now(call).map(drop))
+});
 
 /// Arguments that are used come last: the others are dropped after them.
 #[cfg(feature = "axum")]
@@ -405,6 +467,7 @@ mod responses {
             "done"
         }
     }
+    at_once!(response_is_decided_at_once, impl_into_response::limited::f, |call| is_429(call));
 
     shape! {
         async_impl_into_response, |call| is_429(now(call)), key.name(),
@@ -416,6 +479,9 @@ mod responses {
             "done"
         }
     }
+    future!(async_response_is_a_future, async_impl_into_response::limited::f, |call| is_429(now(
+        call
+    )));
 
     shape! {
         future_of_an_impl_into_response, |call| is_429(now(call)), key.name(),
@@ -428,6 +494,11 @@ mod responses {
             }
         }
     }
+    future!(
+        future_of_an_impl_into_response_is_a_future,
+        future_of_an_impl_into_response::limited::f,
+        |call| is_429(now(call))
+    );
 }
 
 #[cfg(feature = "actix")]
@@ -452,6 +523,7 @@ mod responders {
             "done"
         }
     }
+    at_once!(responder_is_decided_at_once, impl_responder::limited::f, |call| is_429(call));
 
     shape! {
         async_impl_responder, |call| is_429(now(call)), key.name(),
@@ -463,6 +535,9 @@ mod responders {
             "done"
         }
     }
+    future!(async_responder_is_a_future, async_impl_responder::limited::f, |call| is_429(now(
+        call
+    )));
 }
 
 /// Futures that stay on their thread.

@@ -11,7 +11,7 @@ const WHO: &[(&str, &str)] = &[
         "ip ipaddr ipaddress ipv4 ipv6 addr ip_addr ip_address client_ip clientip remote_ip real_ip \
          source_ip user_ip remote_addr remote_address remote_host client_addr peer_addr peer_ip \
          binary_remote_addr http_x_forwarded_for http_x_real_ip x_forwarded_for x_real_ip forwarded \
-         forwarded_for remote_ip_address remote_ipaddress cf_connecting_ip true_client_ip host_ip",
+         forwarded_for remote_ip_address remote_ipaddress cf_connecting_ip true_client_ip host_ip peer",
         "@ip",
     ),
     (
@@ -19,6 +19,7 @@ const WHO: &[(&str, &str)] = &[
          member principal caller session sessionid sid remote_user current_user",
         "@user ?: @ip",
     ),
+    ("host hostname", "@header['host'] ?: @ip"),
     ("url uri request_uri request_path", "@path"),
     ("endpoint", "@route"),
     ("tenant tenantid", "@tenant ?: @ip"),
@@ -33,7 +34,7 @@ const WHO: &[(&str, &str)] = &[
 ];
 
 /// The same that only an argument gives.
-const GIVEN: &str = "id uuid guid email mail phone mobile msisdn phone_number email_address";
+const GIVEN: &str = "id uuid guid email mail phone mobile msisdn phone_number email_address org organization organisation";
 
 /// What comes in front of such a word: `per_ip`.
 const BEFORE: &str = "by per each every";
@@ -229,6 +230,8 @@ mod tests {
             ("login-ip-limit", "ip", "@ip"),
             ("user:export", "user", "@user ?: @ip"),
             ("per_endpoint", "endpoint", "@route"),
+            ("peer", "peer", "@ip"),
+            ("login:host", "host", "@header['host'] ?: @ip"),
         ] {
             let Who { at, instead: found } = in_text(text).unwrap();
             assert_eq!((&text[at], found.as_deref()), (written, Some(instead)), "{text}");
@@ -236,6 +239,7 @@ mod tests {
         for (text, written) in [
             ("sms_phone", "phone"),
             ("org_id", "org_id"),
+            ("org", "org"),
             ("/orders/:id", "id"),
             ("self.shard", "self.shard"),
             ("args[0]", "args[0]"),

@@ -395,6 +395,8 @@ fn a_name_says_another_unit() {
     compile(
         SEND,
         &[
+            "capacity = 5, refill = { user.per_minute }",
+            "algo = fixed_window, limit = 5, window = { user.window_hours }",
             "algo = fixed_window, limit = 5, window = user.window_minutes * 60",
             "algo = fixed_window, limit = 5, window = WINDOW_HOURS * 3600",
             "algo = fixed_window, limit = 5, window = Duration::from_mins(user.window_minutes)",
