@@ -420,7 +420,7 @@ impl Args {
                 syn::parse_str(algo).ok()
             });
         }
-        // Whoever writes the words of another limiter is told about them first, and not of what is missing then.
+        // The words of another limiter are reported first, and not what is missing because of them.
         if foreign.is_some() || DECLARATIONS.contains(&word) {
             self.is_translated = true;
         }

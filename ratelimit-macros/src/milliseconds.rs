@@ -6,7 +6,7 @@ use syn::{BinOp, Expr};
 use crate::error::error_at;
 use crate::message::messages;
 use crate::quantity::{literal_int, unwrapped};
-use crate::words::snake_case;
+use crate::words::{has, snake_case};
 
 messages! {
     milliseconds(arg, written, seconds, all) =
@@ -125,7 +125,7 @@ fn has_thousand(expr: &Expr) -> bool {
 fn unit_at_the_end(name: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
     let name = snake_case(name);
     let last = name.rsplit('_').next()?;
-    UNITS.iter().find(|(words, ..)| words.split(' ').any(|word| word == last))
+    UNITS.iter().find(|(words, ..)| has(words, last))
 }
 
 /// An expression as it was written, nearly.

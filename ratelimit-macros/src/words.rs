@@ -357,8 +357,7 @@ pub(crate) fn unit(word: &str) -> Option<(&'static str, &'static str)> {
 
 /// What to write for `times` of a unit that is longer than a day: `14d` for two weeks.
 pub(crate) fn in_days(times: u64, word: &str) -> Option<(String, &'static str)> {
-    let is_meant = |(words, _): &&(&str, u64)| words.split(' ').any(|known| known == word);
-    let (_, days) = LONG_UNITS.iter().find(is_meant)?;
+    let (_, days) = LONG_UNITS.iter().find(|(words, _)| has(words, word))?;
     let why = if *days == 7 {
         ""
     } else {
@@ -368,7 +367,12 @@ pub(crate) fn in_days(times: u64, word: &str) -> Option<(String, &'static str)> 
 }
 
 fn find<Meant>(table: &'static [Word<Meant>], word: &str) -> Option<&'static Word<Meant>> {
-    table.iter().find(|(words, ..)| words.split_whitespace().any(|known| known == word))
+    table.iter().find(|(words, ..)| has(words, word))
+}
+
+/// Whether a word is in a list of words with blanks between them.
+pub(crate) fn has(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
 }
 
 /// `TokenBucket`, `TOKEN_BUCKET` and `token-bucket` as `token_bucket`.

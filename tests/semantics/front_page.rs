@@ -3,10 +3,7 @@
 /// What a link leads to, of `[text](target)`, `[name]: target` and `](target)`.
 fn targets(page: &str) -> Vec<&str> {
     let inline = page.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let named = page.lines().filter(|line| line.starts_with('[')).filter_map(|line| {
-        let (_, target) = line.split_once("]: ")?;
-        Some(target)
-    });
+    let named = definitions(page).into_iter().map(|(_, target)| target);
     inline.chain(named).collect()
 }
 

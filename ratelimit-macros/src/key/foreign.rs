@@ -1,7 +1,7 @@
 //! What other expression languages have and this one has not: one line for each, with what to write
 //! here. To add one, add a line; words and signs stand between blanks.
 
-use crate::words::snake_case;
+use crate::words::{has, snake_case};
 
 /// What stands elsewhere, and what to write.
 type Line = (&'static str, &'static str);
@@ -251,8 +251,4 @@ pub(super) fn method(name: &str) -> &'static str {
 
 fn find(table: &[Line], word: &str) -> Option<&'static str> {
     table.iter().find(|(words, _)| has(words, word)).map(|(_, instead)| *instead)
-}
-
-fn has(words: &str, word: &str) -> bool {
-    words.split(' ').any(|known| known == word)
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::words::snake_case;
+use crate::words::{has, snake_case};
 
 /// Words as they stand elsewhere, and what to write.
 const WHO: &[(&str, &str)] = &[
@@ -201,10 +201,6 @@ pub(super) fn words(text: &str, at: &Range<usize>) -> Vec<Range<usize>> {
     words.push(start..at.end);
     words.retain(|word| !word.is_empty());
     words
-}
-
-fn has(words: &str, word: &str) -> bool {
-    words.split_whitespace().any(|known| known == word)
 }
 
 #[cfg(test)]

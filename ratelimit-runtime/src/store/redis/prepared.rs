@@ -50,4 +50,9 @@ impl<'c> Prepared<'c> {
     pub(super) fn is_shadow(&self) -> bool {
         self.check.is_shadow()
     }
+
+    /// Whether the call goes on, as far as this check says.
+    pub(super) fn lets_pass(&self, admits: bool) -> bool {
+        self.check.lets_pass(admits)
+    }
 }

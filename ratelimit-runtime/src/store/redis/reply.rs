@@ -28,31 +28,25 @@ impl<'r> Reply<'r> {
     pub(super) fn parse(reply: &'r Value, checks: &'r [Prepared<'r>]) -> Result<Self> {
         let records = records(reply, checks.len())?;
         let is_admitted =
-            checks.iter().zip(&records).all(|(check, record)| record.admits || check.is_shadow());
+            checks.iter().zip(&records).all(|(check, record)| check.lets_pass(record.admits));
         Ok(Self { checks, records, is_admitted })
     }
 
     /// The answers to the checks.
     pub(super) fn answers(&self) -> Result<Answers> {
-        self.each()
-            .map(|(check, record)| record.answer(check, self.is_charged(check, record)))
-            .collect()
+        self.each().map(|(check, record)| record.answer(check, self.is_admitted)).collect()
     }
 
     /// For each check that was charged, when it was: a refund needs that.
     pub(super) fn charges(&self) -> Charges {
         let charged_at = |(check, record): (&Prepared<'_>, &Record<'_>)| {
-            record.state.charged_at().filter(|_| self.is_charged(check, record))
+            record.state.charged_at().filter(|_| record.verdict(check, self.is_admitted).charged)
         };
         self.each().map(charged_at).collect()
     }
 
     fn each(&self) -> impl Iterator<Item = (&Prepared<'r>, &Record<'r>)> {
         self.checks.iter().zip(&self.records)
-    }
-
-    fn is_charged(&self, check: &Prepared<'_>, record: &Record<'_>) -> bool {
-        self.is_admitted && record.admits && check.cost() > 0
     }
 }
 
@@ -113,18 +107,21 @@ impl<'r> Record<'r> {
         Ok(Self { admits, now: Timestamp::from_le_bytes(*now), state: Numbers(state) })
     }
 
+    /// How the check that was sent ends.
+    fn verdict(&self, check: &Prepared<'_>, is_call_admitted: bool) -> Verdict {
+        Verdict::new(check.cost(), self.admits, is_call_admitted)
+    }
+
     /// The answer to the check that was sent.
-    fn answer(&self, check: &Prepared<'_>, charged: bool) -> Result<Answer> {
-        let verdict = Verdict { cost: check.cost(), admitted: self.admits, charged };
-        wire::answer(&check.plan, self.state, self.now, verdict)
+    fn answer(&self, check: &Prepared<'_>, is_call_admitted: bool) -> Result<Answer> {
+        wire::answer(&check.plan, self.state, self.now, self.verdict(check, is_call_admitted))
     }
 
     /// The answer to a check that was not sent, as far as the state tells.
     fn evaluate(&self, check: &Prepared<'_>) -> Result<Answer> {
         let cost = check.cost();
         let admitted = wire::admits(&check.plan, self.state, self.now, cost)?;
-        let verdict = Verdict { cost, admitted, charged: false };
-        wire::answer(&check.plan, self.state, self.now, verdict)
+        wire::answer(&check.plan, self.state, self.now, Verdict::new(cost, admitted, false))
     }
 }
 
